@@ -1,0 +1,2 @@
+//! The `mattock` binary.
+fn main() {}
