@@ -1,0 +1,48 @@
+//! The operating system's files.
+
+use std::io;
+use std::path::Path;
+
+use super::{OpenMode, StoredFile};
+
+pub(super) fn open(path: &Path, mode: OpenMode) -> io::Result<std::fs::File> {
+    let mut options = std::fs::OpenOptions::new();
+    options.read(true);
+    match mode {
+        OpenMode::Read => {}
+        OpenMode::Write => drop(options.write(true)),
+        OpenMode::CreateNew => drop(options.write(true).create_new(true)),
+        OpenMode::CreateOrTruncate => drop(options.write(true).create(true).truncate(true)),
+    }
+    options.open(path)
+}
+
+pub(super) fn list(path: &Path) -> io::Result<Vec<StoredFile>> {
+    let mut entries = Vec::new();
+    for entry in std::fs::read_dir(path)? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        entries.push(stored(name, &entry.metadata()?));
+    }
+    entries.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(entries)
+}
+
+pub(super) fn entry(path: &Path) -> io::Result<Option<StoredFile>> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    match std::fs::metadata(path) {
+        Ok(metadata) => Ok(Some(stored(name, &metadata))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn stored(name: String, metadata: &std::fs::Metadata) -> StoredFile {
+    let is_dir = metadata.is_dir();
+    StoredFile { name, len: if is_dir { 0 } else { metadata.len() }, is_dir }
+}
+
+pub(super) fn free_bytes(path: &Path) -> io::Result<u64> {
+    let stat = rustix::fs::statvfs(path)?;
+    Ok(stat.f_bavail.saturating_mul(stat.f_frsize))
+}
