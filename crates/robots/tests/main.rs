@@ -1,0 +1,3 @@
+//! Conformance of the robots rules with suites that others wrote.
+
+mod google;
