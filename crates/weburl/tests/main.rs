@@ -1,0 +1,6 @@
+//! What the crate owes to others: the Web's own test suites, and laws over texts that nobody would write.
+
+mod conformance;
+mod laws;
+mod public_suffixes;
+mod web_platform;
