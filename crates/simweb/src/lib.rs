@@ -1,1 +1,43 @@
-//! placeholder
+//! The simulated Web: a world of domains, hosts and pages made by hashing, the servers that show it, and the auditor
+//! that watches who asks for what.
+//!
+//! A [`World`] is [`Params`] and a seed. It stores no page: any URL at any time is answered by computing it, and what
+//! the whole looks like (what can be reached, what robots.txt forbids, who links to whom) is known as [`Truth`].
+//!
+//! | module | what it knows |
+//! |---|---|
+//! | `mix`, `curve` | hashing, and power laws that are the same on every machine |
+//! | `params` | the parameters and the presets |
+//! | `place` | structural addresses |
+//! | `names`, `hosts`, `pages`, `farm` | names and paths with their inverses; what hosts and pages are like |
+//! | `failures`, `change` | what fails, where servers are, when pages change |
+//! | `links` | the links of a page: the source of both the HTML and the truth |
+//! | `vocabulary`, `text`, `html`, `robots_txt` | bodies |
+//! | `world` | requests and answers |
+//! | `truth` | the whole, by exploring it |
+
+mod change;
+mod curve;
+mod error;
+mod failures;
+mod farm;
+mod hosts;
+mod html;
+mod links;
+mod mix;
+mod names;
+mod pages;
+mod params;
+mod place;
+mod robots_txt;
+mod text;
+mod truth;
+mod vocabulary;
+mod world;
+
+pub use error::SimwebError;
+pub use names::LANGUAGES;
+pub use params::{Params, Preset};
+pub use robots_txt::AGENT;
+pub use truth::{DomainInDegree, Size, Truth, TruthError};
+pub use world::{Answer, Behaviour, EPOCH_UNIX_S, EntityTag, Request, Resolution, World};

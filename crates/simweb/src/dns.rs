@@ -1,0 +1,238 @@
+//! The name server of the simulated Web: UDP, one question per datagram, answers from [`Web::resolve`].
+//!
+//! The crawler's resolver fills it, the world empties it; nothing is kept between two datagrams. A query is answered
+//! in place: the question is echoed byte for byte (resolvers compare even its case) and one A record, whose name
+//! points back at the question, is appended. That is little enough to be written out here.
+//!
+//! | question | answer |
+//! |---|---|
+//! | A (or ANY) of a name with an address | that address |
+//! | another type of such a name (AAAA…) | no error, no records |
+//! | a name that does not exist | NXDOMAIN |
+//! | a name whose server is out of order | SERVFAIL |
+//! | not one question | FORMERR |
+//! | not a query, not class IN | NOTIMP, REFUSED |
+//! | a response, fewer than 12 bytes | silence |
+
+use std::time::Duration;
+
+use mattock_env::{Clock, Datagrams};
+
+use crate::web::{Resolution, Web};
+
+const HEADER_BYTES: usize = 12;
+/// What a datagram without EDNS may hold; longer ones cannot be queries of ours.
+const DATAGRAM_BYTES_MAX: usize = 512;
+const NAME_BYTES_MAX: usize = 255;
+const ERROR_PAUSE: Duration = Duration::from_millis(10);
+
+const TYPE_A: u16 = 1;
+const TYPE_ANY: u16 = 255;
+const CLASS_IN: u16 = 1;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+enum Code {
+    NoError = 0,
+    FormatError = 1,
+    ServerFailure = 2,
+    NoSuchName = 3,
+    NotImplemented = 4,
+    Refused = 5,
+}
+
+/// Answers datagrams for ever.
+pub(crate) async fn serve(socket: Datagrams, web: &impl Web, clock: &Clock, ttl_s: u32) {
+    let mut buffer = [0; 2048];
+    let mut answer = Vec::with_capacity(DATAGRAM_BYTES_MAX);
+    let mut name = String::with_capacity(NAME_BYTES_MAX);
+    loop {
+        let received = match socket.receive_from(&mut buffer).await {
+            Ok((count, from)) => reply(&buffer[..count], web, ttl_s, &mut name, &mut answer).then_some(from),
+            Err(error) => {
+                tracing::debug!(%error, "the DNS socket cannot receive");
+                clock.sleep(ERROR_PAUSE).await;
+                None
+            }
+        };
+        if let Some(from) = received
+            && let Err(error) = socket.send_to(&answer, from).await
+        {
+            tracing::debug!(%error, "a DNS answer cannot be sent");
+        }
+    }
+}
+
+/// Fills `answer` for `query`; false if it deserves none. `name` is scratch space.
+fn reply(query: &[u8], web: &impl Web, ttl_s: u32, name: &mut String, answer: &mut Vec<u8>) -> bool {
+    answer.clear();
+    // A response is never answered, or two servers could talk to each other for ever.
+    if query.len() < HEADER_BYTES || query[2] & 0x80 != 0 {
+        return false;
+    }
+    let question = read_question(query, name);
+    let mut address = None;
+    let code = match &question {
+        _ if query[2] & 0x78 != 0 => Code::NotImplemented,
+        None => Code::FormatError,
+        Some(question) if question.class != CLASS_IN => Code::Refused,
+        Some(question) => match web.resolve(name) {
+            Resolution::Address(found) => {
+                address = matches!(question.kind, TYPE_A | TYPE_ANY).then_some(found);
+                Code::NoError
+            }
+            Resolution::NoSuchName => Code::NoSuchName,
+            Resolution::Failure => Code::ServerFailure,
+        },
+    };
+    answer.extend_from_slice(&query[..2]);
+    // Response, authoritative; opcode and "recursion desired" as they came; recursion available, as a stub expects.
+    answer.extend_from_slice(&[0x84 | query[2] & 0x79, 0x80 | code as u8]);
+    answer.extend_from_slice(&[0, u8::from(question.is_some()), 0, u8::from(address.is_some()), 0, 0, 0, 0]);
+    if let Some(question) = question {
+        answer.extend_from_slice(&query[HEADER_BYTES..question.end]);
+    }
+    if let Some(address) = address {
+        // The name is a pointer to offset 12.
+        answer.extend_from_slice(&[0xc0, HEADER_BYTES as u8, 0, TYPE_A as u8, 0, CLASS_IN as u8]);
+        answer.extend_from_slice(&ttl_s.to_be_bytes());
+        answer.extend_from_slice(&[0, 4]);
+        answer.extend_from_slice(&address.octets());
+    }
+    true
+}
+
+struct Question {
+    /// Where it ends in the datagram.
+    end: usize,
+    kind: u16,
+    class: u16,
+}
+
+/// Reads the only question; its name, in lower case with dots and none at the end, goes to `name`.
+fn read_question(query: &[u8], name: &mut String) -> Option<Question> {
+    name.clear();
+    if query[4..6] != [0, 1] || query.len() > DATAGRAM_BYTES_MAX {
+        return None;
+    }
+    let mut at = HEADER_BYTES;
+    loop {
+        let len = usize::from(*query.get(at)?);
+        at += 1;
+        if len == 0 {
+            break;
+        }
+        // Longer "labels" are compression pointers, which have nothing to point at in a question.
+        let label = query.get(at..at + len).filter(|_| len <= 63)?;
+        if !name.is_empty() {
+            name.push('.');
+        }
+        // Bytes outside host names would let two names look alike: such a name cannot exist here anyway.
+        let plain = |byte: &u8| byte.is_ascii_graphic() && *byte != b'.';
+        let safe = label.iter().map(|byte| if plain(byte) { byte.to_ascii_lowercase() as char } else { '\u{fffd}' });
+        name.extend(safe);
+        at += len;
+        if at - HEADER_BYTES >= NAME_BYTES_MAX {
+            return None;
+        }
+    }
+    let fixed = query.get(at..at + 4)?;
+    let number = |high: usize| u16::from_be_bytes([fixed[high], fixed[high + 1]]);
+    Some(Question { end: at + 4, kind: number(0), class: number(2) })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use hickory_proto::op::{Message, MessageType, OpCode, Query, ResponseCode};
+    use hickory_proto::rr::{Name, RData, RecordType};
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::web::fake::FakeWeb;
+
+    fn ask(query: &[u8]) -> Option<Vec<u8>> {
+        let mut answer = Vec::new();
+        reply(query, &FakeWeb::default(), 300, &mut String::new(), &mut answer).then_some(answer)
+    }
+
+    fn query(name: &str, kind: RecordType) -> Message {
+        let mut message = Message::new(77, MessageType::Query, OpCode::Query);
+        message.metadata.recursion_desired = true;
+        message.add_query(Query::query(Name::from_ascii(name).unwrap(), kind));
+        message
+    }
+
+    fn answer(name: &str, kind: RecordType) -> Message {
+        let query = query(name, kind);
+        let answer = Message::from_vec(&ask(&query.to_vec().unwrap()).unwrap()).unwrap();
+        assert_eq!(answer.metadata.id, 77);
+        assert_eq!(answer.metadata.message_type, MessageType::Response);
+        assert!(answer.metadata.recursion_desired && answer.metadata.authoritative);
+        assert_eq!(answer.queries, query.queries);
+        answer
+    }
+
+    #[test]
+    fn a_known_name_has_one_address() {
+        for name in ["www.one-sim.com.", "WWW.One-Sim.com."] {
+            let answer = answer(name, RecordType::A);
+            assert_eq!(answer.metadata.response_code, ResponseCode::NoError);
+            assert_eq!(answer.answers.len(), 1);
+            assert_eq!(answer.answers[0].ttl, 300);
+            assert_eq!(answer.answers[0].name, Name::from_ascii(name).unwrap());
+            let RData::A(address) = &answer.answers[0].data else { panic!("{answer:?}") };
+            assert_eq!(address.0, Ipv4Addr::new(127, 64, 0, 1));
+        }
+    }
+
+    #[test]
+    fn other_types_are_empty_and_other_names_are_errors() {
+        let empty = answer("www.one-sim.com.", RecordType::AAAA);
+        assert_eq!((empty.metadata.response_code, empty.answers.len()), (ResponseCode::NoError, 0));
+        let missing = answer("www.example.com.", RecordType::A);
+        assert_eq!((missing.metadata.response_code, missing.answers.len()), (ResponseCode::NXDomain, 0));
+        let failing = answer("www.failing-sim.com.", RecordType::A);
+        assert_eq!((failing.metadata.response_code, failing.answers.len()), (ResponseCode::ServFail, 0));
+    }
+
+    #[test]
+    fn a_dot_inside_a_label_does_not_make_another_name() {
+        let mut bytes = query("www.one-sim.com.", RecordType::A).to_vec().unwrap();
+        // One label of eleven bytes with a dot in it, instead of two.
+        (bytes[12], bytes[16]) = (11, b'.');
+        assert_eq!(ask(&bytes).unwrap()[3] & 0x0f, Code::NoSuchName as u8);
+    }
+
+    #[test]
+    fn odd_datagrams_get_their_code_or_silence() {
+        let good = query("www.one-sim.com.", RecordType::A).to_vec().unwrap();
+        let code = |change: fn(&mut Vec<u8>)| {
+            let mut bytes = good.clone();
+            change(&mut bytes);
+            ask(&bytes).map(|answer| answer[3] & 0x0f)
+        };
+        assert_eq!(code(|_| ()), Some(Code::NoError as u8));
+        assert_eq!(code(|bytes| bytes[2] |= 0x80), None);
+        assert_eq!(code(|bytes| bytes.truncate(11)), None);
+        assert_eq!(code(|bytes| bytes.truncate(20)), Some(Code::FormatError as u8));
+        assert_eq!(code(|bytes| bytes[5] = 2), Some(Code::FormatError as u8));
+        assert_eq!(code(|bytes| bytes[12] = 0xc0), Some(Code::FormatError as u8));
+        assert_eq!(code(|bytes| bytes[2] |= 0x10), Some(Code::NotImplemented as u8));
+        assert_eq!(code(|bytes| *bytes.last_mut().unwrap() = 3), Some(Code::Refused as u8));
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_answered_is_a_message(mut bytes in prop::collection::vec(any::<u8>(), 0..600), one: bool) {
+            if one && bytes.len() > 6 {
+                (bytes[2], bytes[4], bytes[5]) = (0, 0, 1);
+            }
+            if let Some(answer) = ask(&bytes) {
+                prop_assert!(answer.len() <= DATAGRAM_BYTES_MAX + 16);
+                prop_assert_eq!(&answer[..2], &bytes[..2]);
+            }
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! Bodies: HTML pages, plain text, something like PDF, and the short pages of errors.
+//!
+//! `world` fills a buffer from here for each answer. A page of 20 KB takes about 10 µs, most of it for its links; all
+//! that a page shows comes from its content host, never from the name it was asked under, so mirrors are the same bytes.
+
+use crate::hosts::Host;
+use crate::links::{Link, Role};
+use crate::mix::{Stream, Tag, mix, unit};
+use crate::names::{LANGUAGES, write_number};
+use crate::pages::PageKind;
+use crate::place::{Place, Resource, Site};
+use crate::text::{write_phrase, write_text};
+use crate::vocabulary::{Table, table};
+use crate::world::World;
+
+/// What a link costs in bytes, mark-up and anchor included: to leave the rest of the page's size to its text.
+const LINK_BYTES: usize = 84;
+/// Bytes of text between two links, at the least.
+const TEXT_BYTES_MIN: usize = 24;
+
+/// How a host writes an anchor: before the URL, and between it and the text.
+const ANCHORS: [(&[u8], &[u8]); 4] =
+    [(b"<a href=\"", b"\""), (b"<a class=link href='", b"'"), (b"<A HREF=\"", b"\""), (b"<a href=", b"")];
+
+impl World {
+    /// The key of a resource's text, and so of its versions.
+    pub(crate) fn text_key(&self, host: &Host, resource: Resource, kind: PageKind) -> u64 {
+        let source = match (resource, kind) {
+            (Resource::Calendar(month), _) => return mix(host.key, Tag::Text, month, 2),
+            (Resource::Script, _) => return mix(host.key, Tag::Text, 0, 3),
+            (_, PageKind::Html { source, .. }) => source,
+            (Resource::Page(page), _) => page,
+            _ => 0,
+        };
+        mix(host.key, Tag::Text, source, 1)
+    }
+
+    fn page_topic(&self, host: &Host, key: u64) -> u8 {
+        let hash = mix(key, Tag::PageTopic, 0, 0);
+        if unit(hash) < self.params.topic_locality { host.topic } else { (hash % 16) as u8 }
+    }
+
+    /// Appends an HTML page.
+    pub(crate) fn write_html(
+        &self,
+        host: &Host,
+        resource: Resource,
+        kind: PageKind,
+        version: u64,
+        links: &[Link],
+        out: &mut Vec<u8>,
+    ) {
+        let key = self.text_key(host, resource, kind);
+        let words = table(host.language, self.page_topic(host, key));
+        let page_key = match resource {
+            Resource::Page(page) => mix(host.key, Tag::Title, page, 0),
+            Resource::Copy { page, session } => mix(host.key, Tag::Title, page, session),
+            Resource::Print(page) => mix(host.key, Tag::Title, page, 1),
+            _ => key,
+        };
+        let mut stream = Stream::new(page_key);
+        self.write_head(host, resource, kind, words, &mut stream, out);
+
+        let (open, close) = ANCHORS[usize::from(host.markup)];
+        let mut anchors = Anchors { world: self, host, open, close, words, stream, salt: page_key };
+        let content = links.iter().position(|link| link.role == Role::Content).unwrap_or(links.len());
+        let (blocks, content) = links.split_at(content);
+        let mut role = None;
+        for link in blocks {
+            if role != Some(link.role) {
+                if role.is_some() {
+                    out.extend_from_slice(b"</ul>\n");
+                }
+                out.extend_from_slice(match link.role {
+                    Role::Navigation => b"<ul class=\"navigation\">\n",
+                    Role::Breadcrumb => b"<ul class=\"path\">\n",
+                    _ => b"<ul class=\"directory\">\n",
+                });
+                role = Some(link.role);
+            }
+            out.extend_from_slice(b"<li>");
+            anchors.write(link, out);
+            out.push(b'\n');
+        }
+        if role.is_some() {
+            out.extend_from_slice(b"</ul>\n");
+        }
+
+        let target =
+            self.size_spread.scale(mix(key, Tag::PageSize, 0, 0), self.params.page_bytes as f64) as usize;
+        // From the number of links, not from what they took: a near-duplicate's links differ in length.
+        let rest = target.saturating_sub(links.len() * LINK_BYTES + 400);
+        let chunk = (rest / (content.len() + 1)).max(TEXT_BYTES_MIN);
+        out.extend_from_slice(b"<div id=\"text\">\n<p>");
+        for (i, link) in content.iter().enumerate() {
+            write_text(words, chunk_stream(key, i, version), chunk, out);
+            anchors.write(link, out);
+            out.push(b' ');
+        }
+        write_text(words, chunk_stream(key, content.len(), version), chunk, out);
+        out.extend_from_slice(b"</p>\n</div>\n<p class=\"footer\"><img src=\"/images/logo.png\" alt=\"\"> ");
+        if version > 0 {
+            out.extend_from_slice(b"Edition ");
+            write_number(version, out);
+        }
+        out.extend_from_slice(b"</p>\n</body>\n</html>\n");
+    }
+
+    fn write_head(
+        &self,
+        host: &Host,
+        resource: Resource,
+        kind: PageKind,
+        words: &Table,
+        stream: &mut Stream,
+        out: &mut Vec<u8>,
+    ) {
+        out.extend_from_slice(b"<!DOCTYPE html>\n<html lang=\"");
+        out.extend_from_slice(LANGUAGES[usize::from(host.language)].as_bytes());
+        out.extend_from_slice(b"\">\n<head>\n<meta charset=\"utf-8\">\n<title>");
+        let start = out.len();
+        write_phrase(words, stream, 4, out);
+        let title = start..out.len();
+        out.extend_from_slice(b"</title>\n");
+        if let PageKind::Html { nofollow, noindex, .. } = kind
+            && (nofollow || noindex)
+        {
+            out.extend_from_slice(match (nofollow, noindex) {
+                (true, true) => b"<meta name=\"robots\" content=\"noindex, nofollow\">\n".as_slice(),
+                (true, false) => b"<meta name=\"robots\" content=\"nofollow\">\n",
+                _ => b"<meta name=\"robots\" content=\"noindex\">\n",
+            });
+        }
+        if let Resource::Page(page) | Resource::Print(page) | Resource::Copy { page, .. } = resource
+            && (stream.below(4) == 0 || resource != Resource::Page(page))
+        {
+            out.extend_from_slice(b"<link rel=\"canonical\" href=\"http://");
+            self.write_site(Site::Host { domain: host.domain, index: host.index }, out);
+            self.write_path(host, Resource::Page(page), true, out);
+            out.extend_from_slice(b"\">\n");
+        }
+        out.extend_from_slice(b"</head>\n<body>\n<h1>");
+        out.extend_from_within(title);
+        out.extend_from_slice(b"</h1>\n");
+    }
+
+    /// Appends a page of a farm.
+    pub(crate) fn write_farm_html(
+        &self,
+        key: u64,
+        language: u8,
+        site: Place,
+        links: &[Link],
+        out: &mut Vec<u8>,
+    ) {
+        let host = self.host(0, 0);
+        let words = table(language, (key % 16) as u8);
+        let mut stream = Stream::new(key);
+        out.extend_from_slice(b"<!DOCTYPE html>\n<html lang=\"");
+        out.extend_from_slice(LANGUAGES[usize::from(language)].as_bytes());
+        out.extend_from_slice(b"\">\n<head>\n<meta charset=\"utf-8\">\n<title>");
+        write_phrase(words, &mut stream, 6, out);
+        out.extend_from_slice(b"</title>\n</head>\n<body>\n<p>");
+        let salt = mix(key, Tag::FarmLabel, site.site.domain(), 0);
+        let mut anchors = Anchors {
+            world: self,
+            host: &host,
+            open: ANCHORS[0].0,
+            close: ANCHORS[0].1,
+            words,
+            stream,
+            salt,
+        };
+        let rest = (self.params.page_bytes as usize / 2).saturating_sub(links.len() * LINK_BYTES);
+        let chunk = (rest / (links.len() + 1)).max(TEXT_BYTES_MIN);
+        for (i, link) in links.iter().enumerate() {
+            write_text(words, chunk_stream(key, i, 0), chunk, out);
+            anchors.write(link, out);
+            out.push(b' ');
+        }
+        out.extend_from_slice(b"</p>\n</body>\n</html>\n");
+    }
+
+    /// Appends a document that is not HTML.
+    pub(crate) fn write_document(&self, host: &Host, key: u64, kind: PageKind, out: &mut Vec<u8>) {
+        let words = table(host.language, host.topic);
+        let size =
+            self.size_spread.scale(mix(key, Tag::PageSize, 0, 0), self.params.page_bytes as f64) as usize;
+        if kind == PageKind::Plain {
+            let mut stream = Stream::new(key);
+            let end = out.len() + size;
+            while out.len() < end {
+                write_phrase(words, &mut stream, 12, out);
+                out.extend_from_slice(b".\n");
+            }
+            return;
+        }
+        out.extend_from_slice(b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n1 0 obj\n<< /Length ");
+        write_number(size as u64, out);
+        out.extend_from_slice(b" >>\nstream\n");
+        let mut stream = Stream::new(key);
+        for _ in 0..size / 8 {
+            out.extend_from_slice(&stream.next().to_le_bytes());
+        }
+        out.extend_from_slice(b"\nendstream\nendobj\n%%EOF\n");
+    }
+}
+
+/// The numbers that a stretch of text is drawn from. One in four changes with the version.
+fn chunk_stream(key: u64, chunk: usize, version: u64) -> Stream {
+    let changes = mix(key, Tag::Change, chunk as u64, 3).is_multiple_of(4);
+    Stream::new(mix(key, Tag::Text, chunk as u64, if changes { version } else { 0 }))
+}
+
+/// Writes links as a host does.
+struct Anchors<'a> {
+    world: &'a World,
+    host: &'a Host,
+    open: &'static [u8],
+    close: &'static [u8],
+    words: &'a Table,
+    stream: Stream,
+    /// What session identifiers are made from: different on each page.
+    salt: u64,
+}
+
+impl Anchors<'_> {
+    fn write(&mut self, link: &Link, out: &mut Vec<u8>) {
+        out.extend_from_slice(self.open);
+        self.world.write_reference(self.host, link, self.salt, out);
+        out.extend_from_slice(self.close);
+        if link.nofollow {
+            out.extend_from_slice(b" rel=\"nofollow\"");
+        }
+        out.push(b'>');
+        write_phrase(self.words, &mut self.stream, 2, out);
+        out.extend_from_slice(b"</a>");
+    }
+}
+
+/// Appends the page that goes with an error or a redirect.
+pub(crate) fn write_status_page(status: u16, out: &mut Vec<u8>) {
+    let text = match status {
+        301 | 302 => "Moved",
+        403 => "Forbidden",
+        404 => "Not found",
+        410 => "Gone",
+        500 => "Internal error",
+        503 => "Unavailable",
+        _ => "Error",
+    };
+    out.extend_from_slice(b"<!DOCTYPE html>\n<title>");
+    out.extend_from_slice(text.as_bytes());
+    out.extend_from_slice(b"</title>\n<h1>");
+    out.extend_from_slice(text.as_bytes());
+    out.extend_from_slice(b"</h1>\n");
+}
