@@ -23,7 +23,7 @@ mod random;
 pub mod sim;
 
 pub use clock::{Clock, Elapsed, Time, UnixTime};
-pub use files::{File, Files, OpenMode, SimFiles, StoredFile};
+pub use files::{Fault, File, Files, OpenMode, SimFiles, Stopped, StoredFile, is_stopped};
 pub use net::{Accepted, Datagrams, Listener, Net, NetFaults, SimNet, Stream};
 pub use random::Random;
 

@@ -10,7 +10,7 @@ mod sim;
 use std::io;
 use std::path::{Path, PathBuf};
 
-pub use sim::SimFiles;
+pub use sim::{Fault, SimFiles, Stopped, is_stopped};
 
 /// How to open a file. It can be read and written in every mode but `Read`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
