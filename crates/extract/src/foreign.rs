@@ -1,0 +1,134 @@
+//! Where in SVG or MathML the scanner stands: a small stack in place of a tree.
+//!
+//! Inside foreign content there is no raw text and `<![CDATA[` means something; inside an integration point
+//! (`foreignObject`) HTML rules again; an HTML tag such as `<div>` leads out. That is all the scanner has to know. The stack
+//! is capped: deeper levels are not counted, which costs an input that nests so deep its exactness and nothing else.
+
+use crate::names::{Key, key};
+
+const DEPTH_MAX: usize = 64;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Level {
+    name: Key,
+    /// HTML rules inside.
+    integration: bool,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Foreign(Vec<Level>);
+
+const SVG: Key = key(b"svg");
+const MATH: Key = key(b"math");
+
+/// Start tags that never stand in foreign content; the scanner leaves it at them.
+const BREAKOUT: [Key; 44] = [
+    key(b"b"),
+    key(b"big"),
+    key(b"blockquote"),
+    key(b"body"),
+    key(b"br"),
+    key(b"center"),
+    key(b"code"),
+    key(b"dd"),
+    key(b"div"),
+    key(b"dl"),
+    key(b"dt"),
+    key(b"em"),
+    key(b"embed"),
+    key(b"h1"),
+    key(b"h2"),
+    key(b"h3"),
+    key(b"h4"),
+    key(b"h5"),
+    key(b"h6"),
+    key(b"head"),
+    key(b"hr"),
+    key(b"i"),
+    key(b"img"),
+    key(b"li"),
+    key(b"listing"),
+    key(b"menu"),
+    key(b"meta"),
+    key(b"nobr"),
+    key(b"ol"),
+    key(b"p"),
+    key(b"pre"),
+    key(b"ruby"),
+    key(b"s"),
+    key(b"small"),
+    key(b"span"),
+    key(b"strong"),
+    key(b"strike"),
+    key(b"sub"),
+    key(b"sup"),
+    key(b"table"),
+    key(b"tt"),
+    key(b"u"),
+    key(b"ul"),
+    key(b"var"),
+];
+
+impl Foreign {
+    /// Whether the scanner stands in foreign content, not in an integration point of it.
+    #[inline]
+    pub(crate) fn inside(&self) -> bool {
+        self.0.last().is_some_and(|level| !level.integration)
+    }
+
+    /// A start tag came. Returns whether the element itself is foreign.
+    #[inline]
+    pub(crate) fn start(&mut self, name: &[u8], self_closing: bool) -> bool {
+        if self.0.is_empty() && name.len() != 3 && name.len() != 4 {
+            return false;
+        }
+        let name = key(name);
+        if self.inside() && BREAKOUT.contains(&name) {
+            self.leave();
+        }
+        let foreign = self.inside() || name == SVG || name == MATH;
+        let integration = name != SVG && name != MATH;
+        if foreign
+            && !self_closing
+            && self.0.len() < DEPTH_MAX
+            && (!integration || is_integration_point(name))
+        {
+            self.0.push(Level { name, integration });
+        }
+        foreign
+    }
+
+    /// An end tag came.
+    #[inline]
+    pub(crate) fn end(&mut self, name: &[u8]) {
+        if self.0.is_empty() {
+            return;
+        }
+        let name = key(name);
+        if let Some(at) = self.0.iter().rposition(|level| level.name == name) {
+            self.0.truncate(at);
+        } else if self.inside() && (name == key(b"p") || name == key(b"br")) {
+            self.leave();
+        }
+    }
+
+    fn leave(&mut self) {
+        while self.inside() {
+            self.0.pop();
+        }
+    }
+}
+
+fn is_integration_point(name: Key) -> bool {
+    const POINTS: [Key; 8] = [
+        key(b"foreignobject"),
+        key(b"desc"),
+        key(b"title"),
+        key(b"mi"),
+        key(b"mo"),
+        key(b"mn"),
+        key(b"ms"),
+        key(b"mtext"),
+    ];
+    POINTS.contains(&name)
+}

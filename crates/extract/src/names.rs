@@ -1,0 +1,183 @@
+//! Names of tags and attributes as numbers, so that recognising one is comparing two integers.
+
+/// A name of up to 16 bytes in lower case, packed; longer ones are 0, which is no name.
+pub(crate) type Key = u128;
+
+/// The key of a name, whatever its case.
+#[inline]
+pub(crate) const fn key(name: &[u8]) -> Key {
+    if name.len() > 16 {
+        return 0;
+    }
+    let mut packed: Key = 0;
+    let mut i = 0;
+    while i < name.len() {
+        // A leading NUL would vanish in the number.
+        if name[i] == 0 {
+            return 0;
+        }
+        packed = packed << 8 | name[i].to_ascii_lowercase() as Key;
+        i += 1;
+    }
+    packed
+}
+
+/// The blanks of HTML; a carriage return counts since the standard turns it into a line feed before tokenizing.
+#[inline(always)]
+pub(crate) const fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\n' | b'\t' | b'\r' | 0x0c)
+}
+
+/// Whether `byte` ends a tag name.
+#[inline(always)]
+pub(crate) const fn ends_tag_name(byte: u8) -> bool {
+    is_space(byte) || byte == b'/' || byte == b'>'
+}
+
+/// For each first letter, a bit per length that some name has: turns most names away before they are packed.
+type Shapes = [u32; 32];
+
+const fn shapes(names: &[&[u8]]) -> Shapes {
+    let mut table = [0; 32];
+    let mut i = 0;
+    while i < names.len() {
+        table[(names[i][0] & 31) as usize] |= 1 << names[i].len();
+        i += 1;
+    }
+    table
+}
+
+#[inline(always)]
+fn has_shape(shapes: &Shapes, name: &[u8]) -> bool {
+    let Some(first) = name.first() else { return false };
+    name.len() <= 16 && shapes[usize::from(first & 31)] >> name.len() & 1 == 1
+}
+
+macro_rules! keyed {
+    ($(#[$meta:meta])* $name:ident { $($variant:ident = $text:literal),* $(,)? }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) enum $name { $($variant),* }
+
+        impl $name {
+            #[allow(non_upper_case_globals, reason = "a constant per variant, named after it")]
+            #[inline]
+            pub(crate) fn of(name: &[u8]) -> Option<$name> {
+                $(const $variant: Key = key($text);)*
+                const SHAPES: Shapes = shapes(&[$($text),*]);
+                if !has_shape(&SHAPES, name) {
+                    return None;
+                }
+                match key(name) {
+                    $($variant => Some($name::$variant),)*
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+keyed! {
+    /// The elements that say something, or change how what follows is read.
+    Tag {
+        A = b"a",
+        Applet = b"applet",
+        Area = b"area",
+        Audio = b"audio",
+        Base = b"base",
+        Embed = b"embed",
+        Form = b"form",
+        Frame = b"frame",
+        Iframe = b"iframe",
+        Image = b"image",
+        Img = b"img",
+        Input = b"input",
+        Link = b"link",
+        Math = b"math",
+        Meta = b"meta",
+        Noembed = b"noembed",
+        Noframes = b"noframes",
+        Object = b"object",
+        Plaintext = b"plaintext",
+        Script = b"script",
+        Source = b"source",
+        Style = b"style",
+        Svg = b"svg",
+        Textarea = b"textarea",
+        Title = b"title",
+        Track = b"track",
+        Video = b"video",
+        Xmp = b"xmp",
+    }
+}
+
+keyed! {
+    /// The attributes that say something.
+    Attribute {
+        Action = b"action",
+        Charset = b"charset",
+        Content = b"content",
+        Data = b"data",
+        Href = b"href",
+        HttpEquiv = b"http-equiv",
+        Imagesrcset = b"imagesrcset",
+        Method = b"method",
+        Name = b"name",
+        Poster = b"poster",
+        Rel = b"rel",
+        Src = b"src",
+        Srcset = b"srcset",
+        Type = b"type",
+        XlinkHref = b"xlink:href",
+    }
+}
+
+/// How many attributes there are.
+pub(crate) const ATTRIBUTES: usize = Attribute::XlinkHref as usize + 1;
+
+/// The raw values of one tag's attributes; the first of a name wins.
+#[derive(Debug, Default)]
+pub(crate) struct Values<'a>([Option<&'a [u8]>; ATTRIBUTES]);
+
+impl<'a> Values<'a> {
+    pub(crate) fn clear(&mut self) {
+        self.0 = [None; ATTRIBUTES];
+    }
+
+    #[inline]
+    pub(crate) fn add(&mut self, name: &[u8], value: &'a [u8]) {
+        if let Some(attribute) = Attribute::of(name) {
+            self.0[attribute as usize].get_or_insert(value);
+        }
+    }
+
+    pub(crate) fn get(&self, attribute: Attribute) -> Option<&'a [u8]> {
+        self.0[attribute as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_in_any_case() {
+        assert_eq!(Tag::of(b"A"), Some(Tag::A));
+        assert_eq!(Tag::of(b"iFrame"), Some(Tag::Iframe));
+        assert_eq!(Tag::of(b"ab"), None);
+        assert_eq!(Tag::of(b""), None);
+        assert_eq!(Tag::of(b"aaaaaaaaaaaaaaaaaa"), None);
+        assert_eq!(Tag::of(b"\0a"), None);
+        assert_eq!(Attribute::of(b"HREF"), Some(Attribute::Href));
+    }
+
+    #[test]
+    fn the_first_of_a_name_wins() {
+        let mut values = Values::default();
+        values.add(b"HREF", b"1");
+        values.add(b"href", b"2");
+        assert_eq!(values.get(Attribute::Href), Some(&b"1"[..]));
+        values.clear();
+        assert_eq!(values.get(Attribute::Href), None);
+    }
+}

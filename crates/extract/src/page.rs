@@ -1,0 +1,319 @@
+//! From a body to an [`Extracted`]: which tag says what.
+
+use encoding_rs::Encoding;
+
+use crate::charset::{Charset, charset, of_meta};
+use crate::entities::{Context, decode};
+use crate::links::{Link, LinkKind, attribute_text, clean, kind_of_rel, leads_nowhere};
+use crate::names::{Attribute, Tag, Values};
+use crate::scan::{Scanner, Start};
+use crate::{refresh, srcset};
+
+/// What to look for, and how much of it to keep.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Links kept per page; the rest are counted.
+    pub links_max: usize,
+    /// A target longer than this, as written, is dropped and counted.
+    pub target_bytes_max: usize,
+    /// Also images, scripts, stylesheets and media.
+    pub embeds: bool,
+    /// Also the actions of forms that are sent by GET.
+    pub forms: bool,
+    /// Robots metas under this name count too; empty for none.
+    pub product_token: String,
+    /// Asked for the encoding of a body that names none and is not UTF-8; else it is windows-1252.
+    pub detect: Option<fn(&[u8]) -> &'static Encoding>,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            links_max: 6_000,
+            target_bytes_max: 8 * 1024,
+            embeds: false,
+            forms: false,
+            product_token: String::new(),
+            detect: None,
+        }
+    }
+}
+
+/// What a page says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Extracted {
+    /// The encoding the page was read in.
+    pub charset: &'static Encoding,
+    /// The first `<title>`, blanks collapsed, cut at a few kilobytes.
+    pub title: Option<String>,
+    /// The first `<base href>`, unresolved.
+    pub base: Option<String>,
+    /// The links in the order of the page, duplicates included.
+    pub links: Vec<Link>,
+    /// The first `<link rel=canonical>`, unresolved.
+    pub canonical: Option<String>,
+    /// The first `<meta http-equiv=refresh>` that names a target, unresolved.
+    pub refresh: Option<String>,
+    /// The contents of the robots metas, for everyone or for the product token.
+    pub robots_meta: Vec<String>,
+    /// Links beyond [`Options::links_max`], and targets beyond [`Options::target_bytes_max`].
+    pub links_dropped: u32,
+}
+
+/// As much of a title's raw text as is looked at.
+const TITLE_BYTES_MAX: usize = 4 * 1024;
+/// Robots metas kept, and bytes of each: no honest page has more.
+const ROBOTS_METAS_MAX: usize = 32;
+const ROBOTS_META_BYTES_MAX: usize = 1024;
+
+/// Reads one HTML body. `content_type` is the value of the HTTP header, as it came.
+pub fn extract(body: &[u8], content_type: Option<&str>, options: &Options) -> Extracted {
+    let charset = charset(body, content_type, options.detect);
+    let xml = content_type
+        .is_some_and(|value| value.as_bytes().windows(4).any(|four| four.eq_ignore_ascii_case(b"+xml")));
+    match read(body, charset, xml, options) {
+        Ok(extracted) => extracted,
+        // The guess was wrong: once more, now that the page has said what it is.
+        Err(encoding) => read(body, Charset { encoding, mark_bytes: 0, guessed: false }, xml, options)
+            .expect("a charset that is not guessed is not corrected"),
+    }
+}
+
+/// One pass; fails with the page's own word if that contradicts a guessed charset.
+fn read(body: &[u8], charset: Charset, xml: bool, options: &Options) -> Result<Extracted, &'static Encoding> {
+    let body = &body[charset.mark_bytes..];
+    if charset.encoding.is_ascii_compatible() {
+        return Reader::new(charset.encoding, charset.guessed, options).read(body, xml);
+    }
+    let (text, _) = charset.encoding.decode_without_bom_handling(body);
+    let mut extracted = Reader::new(encoding_rs::UTF_8, false, options).read(text.as_bytes(), xml)?;
+    extracted.charset = charset.encoding;
+    Ok(extracted)
+}
+
+struct Reader<'o> {
+    options: &'o Options,
+    guessed: bool,
+    out: Extracted,
+}
+
+impl<'o> Reader<'o> {
+    fn new(encoding: &'static Encoding, guessed: bool, options: &'o Options) -> Reader<'o> {
+        let out = Extracted {
+            charset: encoding,
+            title: None,
+            base: None,
+            links: Vec::new(),
+            canonical: None,
+            refresh: None,
+            robots_meta: Vec::new(),
+            links_dropped: 0,
+        };
+        Reader { options, guessed, out }
+    }
+
+    fn read(mut self, bytes: &[u8], xml: bool) -> Result<Extracted, &'static Encoding> {
+        let mut scanner = Scanner::new(bytes, xml);
+        let mut values = Values::default();
+        while let Some(start) = scanner.next_tag(&mut values) {
+            if start == (Start { tag: Tag::Title, foreign: false }) && self.out.title.is_none() {
+                self.out.title = Some(self.title(scanner.text()));
+            } else {
+                self.tag(start, &values)?;
+            }
+        }
+        Ok(self.out)
+    }
+
+    fn tag(&mut self, start: Start, values: &Values<'_>) -> Result<(), &'static Encoding> {
+        let get = |attribute| values.get(attribute);
+        if start.foreign {
+            // Of foreign elements only SVG's own anchor is a link.
+            if start.tag == Tag::A
+                && let Some(href) = get(Attribute::Href).or(get(Attribute::XlinkHref))
+            {
+                self.link(LinkKind::Anchor, href, false);
+            }
+            return Ok(());
+        }
+        let embeds = self.options.embeds;
+        match start.tag {
+            Tag::A => self.anchor(LinkKind::Anchor, values),
+            Tag::Area => self.anchor(LinkKind::Area, values),
+            Tag::Link => self.link_element(values),
+            Tag::Meta => self.meta(values)?,
+            Tag::Base => {
+                if self.out.base.is_none()
+                    && let Some(href) =
+                        get(Attribute::Href).filter(|href| href.len() <= self.options.target_bytes_max)
+                {
+                    self.out.base = Some(clean(attribute_text(href, self.out.charset)));
+                }
+            }
+            Tag::Frame | Tag::Iframe => self.maybe(LinkKind::Frame, get(Attribute::Src)),
+            Tag::Form if self.options.forms && get(Attribute::Method).is_none_or(is_get) => {
+                self.maybe(LinkKind::Form, get(Attribute::Action));
+            }
+            Tag::Script if embeds => self.maybe(LinkKind::Script, get(Attribute::Src)),
+            Tag::Img | Tag::Image if embeds => {
+                self.maybe(LinkKind::Image, get(Attribute::Src));
+                self.srcset(get(Attribute::Srcset));
+            }
+            Tag::Input
+                if embeds && get(Attribute::Type).is_some_and(|kind| kind.eq_ignore_ascii_case(b"image")) =>
+            {
+                self.maybe(LinkKind::Image, get(Attribute::Src));
+            }
+            Tag::Source if embeds => {
+                self.maybe(LinkKind::Media, get(Attribute::Src));
+                self.srcset(get(Attribute::Srcset));
+            }
+            Tag::Video if embeds => {
+                self.maybe(LinkKind::Media, get(Attribute::Src));
+                self.maybe(LinkKind::Image, get(Attribute::Poster));
+            }
+            Tag::Audio | Tag::Track if embeds => self.maybe(LinkKind::Media, get(Attribute::Src)),
+            Tag::Embed if embeds => self.maybe(LinkKind::Object, get(Attribute::Src)),
+            Tag::Object if embeds => self.maybe(LinkKind::Object, get(Attribute::Data)),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn anchor(&mut self, kind: LinkKind, values: &Values<'_>) {
+        if let Some(href) = values.get(Attribute::Href) {
+            let nofollow = values.get(Attribute::Rel).is_some_and(is_nofollow);
+            self.link(kind, href, nofollow);
+        }
+    }
+
+    fn link_element(&mut self, values: &Values<'_>) {
+        let rel = values.get(Attribute::Rel).unwrap_or_default();
+        let rel = &rel[..rel.len().min(ROBOTS_META_BYTES_MAX)];
+        let Some(kind) = kind_of_rel(&attribute_text(rel, self.out.charset)) else { return };
+        if kind.is_embed() {
+            if !self.options.embeds {
+                return;
+            }
+            self.srcset(values.get(Attribute::Imagesrcset));
+        }
+        let Some(href) = values.get(Attribute::Href) else { return };
+        if kind == LinkKind::Canonical
+            && self.out.canonical.is_none()
+            && href.len() <= self.options.target_bytes_max
+        {
+            self.out.canonical =
+                Some(clean(attribute_text(href, self.out.charset))).filter(|target| !target.is_empty());
+        }
+        self.link(kind, href, is_nofollow(rel));
+    }
+
+    fn meta(&mut self, values: &Values<'_>) -> Result<(), &'static Encoding> {
+        if self.guessed
+            && let Some(encoding) = of_meta(values)
+            && encoding.is_ascii_compatible()
+        {
+            self.guessed = false;
+            if encoding != self.out.charset {
+                return Err(encoding);
+            }
+        }
+        let Some(content) = values.get(Attribute::Content) else { return Ok(()) };
+        if let Some(name) = values.get(Attribute::Name) {
+            let token = self.options.product_token.as_bytes();
+            let name = name.trim_ascii();
+            let for_us = name.eq_ignore_ascii_case(b"robots")
+                || (!token.is_empty() && name.eq_ignore_ascii_case(token));
+            if for_us && self.out.robots_meta.len() < ROBOTS_METAS_MAX {
+                let content = &content[..content.len().min(ROBOTS_META_BYTES_MAX)];
+                self.out.robots_meta.push(attribute_text(content, self.out.charset).into_owned());
+            }
+        }
+        if values.get(Attribute::HttpEquiv).is_some_and(|name| name.eq_ignore_ascii_case(b"refresh")) {
+            if content.len() > self.options.target_bytes_max {
+                self.out.links_dropped = self.out.links_dropped.saturating_add(1);
+                return Ok(());
+            }
+            let text = attribute_text(content, self.out.charset);
+            if let Some(target) = refresh::target(&text)
+                && !leads_nowhere(target.as_bytes())
+            {
+                let target = clean(target.into());
+                self.out.refresh.get_or_insert_with(|| target.clone());
+                self.push(LinkKind::Refresh, target, false);
+            }
+        }
+        Ok(())
+    }
+
+    fn srcset(&mut self, value: Option<&[u8]>) {
+        let Some(value) = value else { return };
+        let text = attribute_text(value, self.out.charset);
+        for url in srcset::urls(&text) {
+            if url.len() > self.options.target_bytes_max && !leads_nowhere(url.as_bytes()) {
+                self.out.links_dropped = self.out.links_dropped.saturating_add(1);
+            } else if !leads_nowhere(url.as_bytes()) {
+                self.push(LinkKind::Image, clean(url.into()), false);
+            }
+        }
+    }
+
+    fn maybe(&mut self, kind: LinkKind, value: Option<&[u8]>) {
+        if let Some(value) = value {
+            self.link(kind, value, false);
+        }
+    }
+
+    fn link(&mut self, kind: LinkKind, raw: &[u8], nofollow: bool) {
+        if leads_nowhere(raw) {
+            return;
+        }
+        // Without a base, a bare fragment is this page again.
+        if raw[0] == b'#' && self.out.base.is_none() {
+            return;
+        }
+        if raw.len() > self.options.target_bytes_max || self.out.links.len() >= self.options.links_max {
+            self.out.links_dropped = self.out.links_dropped.saturating_add(1);
+            return;
+        }
+        let target = clean(attribute_text(raw, self.out.charset));
+        self.push(kind, target, nofollow);
+    }
+
+    fn push(&mut self, kind: LinkKind, target: String, nofollow: bool) {
+        if target.is_empty() {
+            return;
+        }
+        if self.out.links.len() >= self.options.links_max {
+            self.out.links_dropped = self.out.links_dropped.saturating_add(1);
+        } else {
+            self.out.links.push(Link { kind, target, nofollow });
+        }
+    }
+
+    fn title(&self, raw: &[u8]) -> String {
+        let raw = &raw[..raw.len().min(TITLE_BYTES_MAX)];
+        let (text, _) = self.out.charset.decode_without_bom_handling(raw);
+        let text = decode(text, Context::Text);
+        let mut title = String::with_capacity(text.len());
+        for word in text.split_ascii_whitespace() {
+            if !title.is_empty() {
+                title.push(' ');
+            }
+            title.push_str(word);
+        }
+        title
+    }
+}
+
+/// Whatever is not one of the other methods counts as GET.
+fn is_get(method: &[u8]) -> bool {
+    !method.eq_ignore_ascii_case(b"post") && !method.eq_ignore_ascii_case(b"dialog")
+}
+
+fn is_nofollow(rel: &[u8]) -> bool {
+    rel.split(|b| b.is_ascii_whitespace()).any(|word| word.eq_ignore_ascii_case(b"nofollow"))
+}
+
+#[cfg(test)]
+mod tests;
