@@ -91,9 +91,14 @@ impl Frontier {
         }
     }
 
+    /// Makes a seed's surroundings part of the scope.
+    pub fn include(&mut self, seed: &WebUrl) {
+        self.scope.include(seed);
+    }
+
     /// Makes a seed part of the scope and submits it.
     pub fn seed(&mut self, url: WebUrl, now: Time) {
-        self.scope.include(&url);
+        self.include(&url);
         self.submit(vec![Link { url, depth: 0 }], now);
     }
 
@@ -121,7 +126,6 @@ impl Frontier {
 
     /// Requests restored from a snapshot keep a full delay's distance from what was asked before it.
     pub(crate) fn restore_request(&mut self, link: Link, attempt: u8, now: Time) {
-        self.scope.include(&link.url);
         self.bench.hold(link.url.host(), now + self.politeness.delay);
         let request = Request { attempt, ..self.budget.admit(link) };
         self.request(request, now);

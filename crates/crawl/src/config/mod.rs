@@ -1,0 +1,47 @@
+//! The configuration: one TOML file, commented, with unknown keys refused.
+//!
+//! [`RawConfig`] is what stands in a file or comes from flags, every field optional. Raw configs are laid over each
+//! other ([`RawConfig::or`]: flags over environment over file over what the crawl was begun with) and then checked
+//! once, by [`RawConfig::check`], into a [`Config`] whose fields need no further questions.
+
+mod checked;
+mod example;
+mod raw;
+mod unknown;
+
+pub use checked::Config;
+pub use example::EXAMPLE;
+pub use raw::{
+    RawArchive, RawConfig, RawCrawl, RawFetch, RawIdentity, RawNetwork, RawPoliteness, RawScope,
+};
+
+/// What is wrong with a configuration.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// Not TOML.
+    #[error("{place}: {message}")]
+    Syntax {
+        /// The file, or where else it came from.
+        place: String,
+        /// What the parser says, with line and column.
+        message: String,
+    },
+    /// A key that does not exist.
+    #[error("{place}: unknown key `{key}`{}", suggestion.as_ref().map_or(String::new(), |near| format!("; did you mean `{near}`?")))]
+    UnknownKey {
+        /// The file, or where else it came from.
+        place: String,
+        /// The key with its section.
+        key: String,
+        /// The known key that is most like it.
+        suggestion: Option<String>,
+    },
+    /// A value that means nothing.
+    #[error("{key}: {message}")]
+    Value {
+        /// The key with its section.
+        key: &'static str,
+        /// What is wrong with it and how to write it.
+        message: String,
+    },
+}

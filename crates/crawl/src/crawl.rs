@@ -1,0 +1,154 @@
+//! A crawl from opening its directory to saving its state.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use mattock_env::Env;
+use mattock_frontier::{Frontier, FrontierOptions, Scope};
+use mattock_repository::WarcWriter;
+
+use crate::directory::Directory;
+use crate::partition::Partition;
+use crate::summary::Totals;
+use crate::{Config, Control, CrawlError, Progress, RawConfig, Summary};
+
+const FRONTIER: &str = "frontier";
+const TOTALS: &str = "totals.json";
+
+/// A crawl that is ready to run.
+pub struct Crawl {
+    env: Env,
+    directory: Directory,
+    config: Config,
+    totals: Totals,
+    frontier: Option<Vec<u8>>,
+    progress: Arc<Progress>,
+}
+
+impl Crawl {
+    /// Makes a new crawl in `root`, or takes up the one that is there. What `asked` leaves open comes from the earlier
+    /// run; seeds are added to those that the crawl has.
+    pub fn open(env: &Env, root: &Path, asked: RawConfig) -> Result<Crawl, CrawlError> {
+        // Check before anything is written: a slip must not leave a half-made directory behind.
+        asked.check()?;
+        let is_new = env.files.entry(root).is_ok_and(|entry| entry.is_none());
+        if is_new && asked.crawl.seeds.as_ref().is_none_or(Vec::is_empty) {
+            return Err(CrawlError::NoSeed);
+        }
+        let (directory, saved) = Directory::open_or_create(&env.files, root)?;
+        let mut merged = match saved {
+            Some(saved) => {
+                let mut seeds = saved.crawl.seeds.clone().unwrap_or_default();
+                let more = asked.crawl.seeds.clone().unwrap_or_default();
+                seeds.extend(more.into_iter().filter(|seed| !seeds.contains(seed)).collect::<Vec<_>>());
+                let mut merged = asked.or(saved);
+                merged.crawl.seeds = Some(seeds);
+                merged
+            }
+            None => asked,
+        };
+        let config = merged.check()?;
+        if config.seeds.is_empty() {
+            return Err(CrawlError::NoSeed);
+        }
+        merged.crawl.seeds = Some(config.seeds.iter().map(|seed| seed.as_str().to_owned()).collect());
+        directory.write_config(&merged)?;
+        let totals = match directory.read_state(TOTALS)? {
+            Some(bytes) => serde_json::from_slice(&bytes).map_err(|error| CrawlError::Totals {
+                path: directory.state().join(TOTALS),
+                message: error.to_string(),
+            })?,
+            None => Totals::default(),
+        };
+        let frontier = directory.read_state(FRONTIER)?;
+        Ok(Crawl { env: env.clone(), directory, config, totals, frontier, progress: Arc::default() })
+    }
+
+    /// Whether the crawl was begun in an earlier run.
+    pub fn is_resumed(&self) -> bool {
+        self.frontier.is_some()
+    }
+
+    /// The configuration in force.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Where the crawl is.
+    pub fn root(&self) -> &Path {
+        self.directory.root()
+    }
+
+    /// Live numbers, for displays.
+    pub fn progress(&self) -> Arc<Progress> {
+        self.progress.clone()
+    }
+
+    /// Crawls. Must be called inside [`mattock_env::run`] or a simulation: fetches are local tasks.
+    pub async fn run(self, control: Control) -> Result<Summary, CrawlError> {
+        let begun = self.env.clock.now();
+        let cpu_begun = mattock_env::cpu_seconds().unwrap_or_default();
+        let mut frontier = Frontier::new(FrontierOptions {
+            scope: Scope::new(self.config.scope, self.config.max_depth),
+            politeness: self.config.politeness.clone(),
+            product_token: self.config.product.clone(),
+        });
+        for seed in &self.config.seeds {
+            frontier.include(seed);
+        }
+        if let Some(bytes) = &self.frontier {
+            frontier.restore(bytes, begun).map_err(|source| CrawlError::State {
+                path: self.directory.state().join(FRONTIER),
+                source,
+            })?;
+        }
+        for seed in &self.config.seeds {
+            frontier.seed(seed.clone(), begun);
+        }
+        let archive = WarcWriter::open(
+            &self.env.files,
+            &self.directory.warc(),
+            self.config.writer_options(),
+            self.env.random.fork("warc"),
+        )?;
+        let mut partition = Partition {
+            env: self.env.clone(),
+            config: self.config,
+            frontier,
+            archive,
+            totals: self.totals,
+            control,
+            progress: self.progress,
+        };
+        let end = partition.run().await;
+        // Files are closed and the frontier is saved also when the archive failed: what it holds stays usable.
+        let archived = partition.archive.finish();
+        let Partition { frontier, mut totals, .. } = partition;
+        let end = end?;
+        archived?;
+        let counts = frontier.counts();
+        for (refusal, count) in &counts.refused {
+            *totals.refused.entry(refusal.to_string()).or_default() += count;
+        }
+        self.directory.write_state(FRONTIER, &frontier.snapshot())?;
+        let bytes = serde_json::to_vec_pretty(&totals).expect("counts by name always have a JSON form");
+        self.directory.write_state(TOTALS, &bytes)?;
+
+        let mut domain_pages: Vec<(String, u64)> = totals.domains.into_iter().collect();
+        domain_pages.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        Ok(Summary {
+            end,
+            pages: totals.pages,
+            urls_seen: counts.seen,
+            urls_queued: counts.queued,
+            bytes: totals.bytes,
+            seconds: self.env.clock.now().since(begun).as_secs_f64(),
+            cpu_seconds: mattock_env::cpu_seconds().unwrap_or_default() - cpu_begun,
+            domains: domain_pages.len() as u64,
+            outcomes: totals.outcomes,
+            refused: totals.refused,
+            robots_fetches: totals.robots_fetches,
+            domain_pages,
+        })
+    }
+}

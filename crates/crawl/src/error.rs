@@ -1,0 +1,79 @@
+//! What can go wrong with a crawl itself; the Web's failures are outcomes and not errors.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use mattock_frontier::SnapshotError;
+use mattock_repository::RepositoryError;
+
+use crate::ConfigError;
+
+/// Why a crawl could not go on.
+#[derive(Debug, thiserror::Error)]
+pub enum CrawlError {
+    /// There is nothing to begin with.
+    #[error("no seed: name at least one URL to begin with, like http://example.com/")]
+    NoSeed,
+    /// The directory holds something else.
+    #[error("{} is not a crawl: it has files but no {}; name an empty or new directory with --out", path.display(), crate::directory::MARKER)]
+    NotACrawl {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// There is no crawl there.
+    #[error("there is no crawl in {}: it has no {}", path.display(), crate::directory::MARKER)]
+    NoCrawl {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// A file of the crawl could not be read or written.
+    #[error("cannot {action} {}: {source}{}", path.display(), hint(source))]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// On which file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The saved state cannot be used.
+    #[error("the saved state {} cannot be used: {source}", path.display())]
+    State {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: SnapshotError,
+    },
+    /// The saved totals cannot be used.
+    #[error("the saved totals {} cannot be read: {message}; delete the file to count from zero", path.display())]
+    Totals {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// The configuration is wrong.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The archive could not be written.
+    #[error(transparent)]
+    Repository(#[from] RepositoryError),
+}
+
+fn hint(source: &io::Error) -> &'static str {
+    match source.kind() {
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            "; choose a directory that you may write to with --out"
+        }
+        io::ErrorKind::StorageFull => "; make room and run the same command again",
+        io::ErrorKind::NotADirectory => "; name a directory and not a file with --out",
+        _ => "",
+    }
+}
+
+impl CrawlError {
+    pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> CrawlError {
+        let path = path.to_path_buf();
+        move |source| CrawlError::Io { action, path, source }
+    }
+}
