@@ -2,7 +2,8 @@
 //!
 //! Inside foreign content there is no raw text and `<![CDATA[` means something; inside an integration point
 //! (`foreignObject`) HTML rules again; an HTML tag such as `<div>` leads out. That is all the scanner has to know. The stack
-//! is capped: deeper levels are not counted, which costs an input that nests so deep its exactness and nothing else.
+//! does not know what else is open: an end tag of HTML in the middle of SVG, which closes the SVG if its element is open around
+//! it, is passed over, and the next HTML start tag leads out instead. It is capped: deeper levels are not counted, which costs an input that nests so deep its exactness and nothing else.
 
 use crate::names::{Key, key};
 
@@ -11,6 +12,8 @@ const DEPTH_MAX: usize = 64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Level {
     name: Key,
+    /// In SVG; else in MathML. An `svg` in MathML is MathML, and the other way round.
+    svg: bool,
     /// HTML rules inside.
     integration: bool,
 }
@@ -86,14 +89,13 @@ impl Foreign {
         if self.inside() && BREAKOUT.contains(&name) {
             self.leave();
         }
-        let foreign = self.inside() || name == SVG || name == MATH;
-        let integration = name != SVG && name != MATH;
-        if foreign
-            && !self_closing
-            && self.0.len() < DEPTH_MAX
-            && (!integration || is_integration_point(name))
-        {
-            self.0.push(Level { name, integration });
+        let root = name == SVG || name == MATH;
+        let within = self.0.last().filter(|level| !level.integration).map(|level| level.svg);
+        let foreign = root || within.is_some();
+        let svg = within.unwrap_or(name == SVG);
+        let integration = within.is_some() && is_integration_point(name, svg);
+        if (root || integration) && !self_closing && self.0.len() < DEPTH_MAX {
+            self.0.push(Level { name, svg, integration });
         }
         foreign
     }
@@ -119,16 +121,8 @@ impl Foreign {
     }
 }
 
-fn is_integration_point(name: Key) -> bool {
-    const POINTS: [Key; 8] = [
-        key(b"foreignobject"),
-        key(b"desc"),
-        key(b"title"),
-        key(b"mi"),
-        key(b"mo"),
-        key(b"mn"),
-        key(b"ms"),
-        key(b"mtext"),
-    ];
-    POINTS.contains(&name)
+fn is_integration_point(name: Key, svg: bool) -> bool {
+    const SVG_POINTS: [Key; 3] = [key(b"foreignobject"), key(b"desc"), key(b"title")];
+    const MATH_POINTS: [Key; 5] = [key(b"mi"), key(b"mo"), key(b"mn"), key(b"ms"), key(b"mtext")];
+    if svg { SVG_POINTS.contains(&name) } else { MATH_POINTS.contains(&name) }
 }
