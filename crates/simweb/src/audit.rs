@@ -73,5 +73,6 @@ pub(crate) struct Entry<'a> {
 
 /// Whether a path asks for robots.txt; also where redirects may have moved it.
 fn is_robots(path: &str) -> bool {
-    path.split_once('?').map_or(path, |(path, _)| path).ends_with("/robots.txt")
+    let path = path.split_once('?').map_or(path, |(path, _)| path);
+    path.ends_with("/robots.txt") || path == "/robots-rules.txt"
 }

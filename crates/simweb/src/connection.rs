@@ -22,7 +22,8 @@ use tokio::io::{AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use crate::audit::{AuditLog, Entry};
 use crate::http::{self, DATE_BYTES, Method, Parsed, RequestHead, ResponseHead};
-use crate::web::{Answer, Behaviour, Request, Resolution, Web};
+use crate::web::Web;
+use crate::world::{Answer, Behaviour, EPOCH_UNIX_S, Request, Resolution};
 
 /// A connection without a request, or a peer that takes no bytes of an answer, is given up after this time.
 pub(crate) const IDLE: Duration = Duration::from_secs(60);
@@ -40,8 +41,6 @@ const BUFFER_BYTES_MAX: usize = 1 << 20;
 pub(crate) struct WorldTime {
     pub(crate) start: Time,
     pub(crate) scale: f64,
-    /// Unix time of second 0 of the world.
-    pub(crate) epoch_s: u64,
 }
 
 impl WorldTime {
@@ -131,7 +130,9 @@ impl<W: Web> Service<W> {
                 path_and_query: head.target,
                 user_agent: head.user_agent,
                 if_none_match: head.if_none_match,
-                if_modified_since_s: head.if_modified_since_s,
+                if_modified_since_s: head
+                    .if_modified_since_s
+                    .and_then(|since_s| since_s.checked_sub(EPOCH_UNIX_S)),
             };
             self.web.answer(&request, time_s, &mut buffers.body)
         } else {
@@ -176,13 +177,13 @@ impl<W: Web> Service<W> {
         let mut date = self.date.borrow_mut();
         let head = ResponseHead {
             status: answer.status,
-            date: date.at(self.time.epoch_s + time_s),
+            date: date.at(EPOCH_UNIX_S + time_s),
             content_type: answer.content_type,
             content_length: buffers.body.len(),
             location: answer.location.as_deref(),
             retry_after_s: answer.retry_after_s,
-            etag: answer.etag.as_deref(),
-            last_modified_s: answer.last_modified_s,
+            etag: answer.etag.map(|tag| tag.0),
+            last_modified_s: answer.last_modified_s.map(|since_s| EPOCH_UNIX_S + since_s),
             keep_alive,
             old,
         };
@@ -237,7 +238,8 @@ impl KnownHost {
         self.name.clear();
         self.name.push_str(http::without_port(written));
         self.name.make_ascii_lowercase();
-        self.is_here = matches!(web.resolve(&self.name), Resolution::Address(server) if server == self.server);
+        self.is_here =
+            matches!(web.resolve(&self.name), Resolution::Address(server) if server == self.server);
     }
 }
 

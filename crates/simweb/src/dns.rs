@@ -18,7 +18,8 @@ use std::time::Duration;
 
 use mattock_env::{Clock, Datagrams};
 
-use crate::web::{Resolution, Web};
+use crate::web::Web;
+use crate::world::Resolution;
 
 const HEADER_BYTES: usize = 12;
 /// What a datagram without EDNS may hold; longer ones cannot be queries of ours.
@@ -129,7 +130,8 @@ fn read_question(query: &[u8], name: &mut String) -> Option<Question> {
         }
         // Bytes outside host names would let two names look alike: such a name cannot exist here anyway.
         let plain = |byte: &u8| byte.is_ascii_graphic() && *byte != b'.';
-        let safe = label.iter().map(|byte| if plain(byte) { byte.to_ascii_lowercase() as char } else { '\u{fffd}' });
+        let safe =
+            label.iter().map(|byte| if plain(byte) { byte.to_ascii_lowercase() as char } else { '\u{fffd}' });
         name.extend(safe);
         at += len;
         if at - HEADER_BYTES >= NAME_BYTES_MAX {
@@ -154,7 +156,7 @@ mod tests {
 
     fn ask(query: &[u8]) -> Option<Vec<u8>> {
         let mut answer = Vec::new();
-        reply(query, &FakeWeb::default(), 300, &mut String::new(), &mut answer).then_some(answer)
+        reply(query, &FakeWeb, 300, &mut String::new(), &mut answer).then_some(answer)
     }
 
     fn query(name: &str, kind: RecordType) -> Message {

@@ -15,14 +15,21 @@
 //! | `vocabulary`, `text`, `html`, `robots_txt` | bodies |
 //! | `world` | requests and answers |
 //! | `truth` | the whole, by exploring it |
+//! | `server`, `connection`, `http`, `dns` | the world on the network, real or simulated |
+//! | `web` | what a server needs to know of a world |
+//! | `audit` | the log of all requests, and the judge of it |
 
+mod audit;
 mod change;
+mod connection;
 mod curve;
+mod dns;
 mod error;
 mod failures;
 mod farm;
 mod hosts;
 mod html;
+mod http;
 mod links;
 mod mix;
 mod names;
@@ -30,14 +37,22 @@ mod pages;
 mod params;
 mod place;
 mod robots_txt;
+mod server;
 mod text;
 mod truth;
 mod vocabulary;
+mod web;
 mod world;
 
+pub use audit::{
+    AuditError, AuditHeader, AuditLog, AuditOptions, AuditReport, AuditedRequest, Examples, Gap,
+    MalformedLine, audit,
+};
 pub use error::SimwebError;
 pub use names::LANGUAGES;
 pub use params::{Params, Preset};
 pub use robots_txt::AGENT;
+pub use server::{ServeError, ServeOptions, Server, serve};
 pub use truth::{DomainInDegree, Size, Truth, TruthError};
+pub use web::Web;
 pub use world::{Answer, Behaviour, EPOCH_UNIX_S, EntityTag, Request, Resolution, World};

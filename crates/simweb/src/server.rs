@@ -20,7 +20,7 @@ use tokio::task::JoinSet;
 use crate::audit::{AuditLog, FLUSH_INTERVAL};
 use crate::connection::{self, Service, WorldTime};
 use crate::dns;
-use crate::web::{EPOCH_UNIX_S, Web};
+use crate::web::Web;
 
 /// Pause after a connection could not be accepted (too many open files, as a rule).
 const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
@@ -49,7 +49,9 @@ impl Default for ServeOptions {
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// Somebody else has the port.
-    #[error("{what} port {port} is in use; choose another one with {option}, or let {option} 0 take any free one")]
+    #[error(
+        "{what} port {port} is in use; choose another one with {option}, or let {option} 0 take any free one"
+    )]
     PortInUse {
         /// HTTP or DNS.
         what: &'static str,
@@ -145,8 +147,7 @@ pub async fn serve<W: Web + 'static>(
     let datagrams = env.net.datagrams((Ipv4Addr::LOCALHOST, port).into()).await.map_err(dns_error)?;
     let dns_address = datagrams.address().map_err(dns_error)?;
 
-    let time =
-        WorldTime { start: env.clock.now(), scale: options.time_scale, epoch_s: EPOCH_UNIX_S };
+    let time = WorldTime { start: env.clock.now(), scale: options.time_scale };
     let mut tasks = JoinSet::new();
     let (names, clock) = (web.clone(), env.clock.clone());
     tasks.spawn_local(async move { dns::serve(datagrams, &*names, &clock, options.dns_ttl_s).await });
@@ -195,3 +196,6 @@ async fn flush(audit: AuditLog, clock: Clock) {
         audit.flush();
     }
 }
+
+#[cfg(test)]
+mod tests;

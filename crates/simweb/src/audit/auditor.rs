@@ -17,8 +17,8 @@ use super::line::Line;
 use super::lines::Lines;
 use super::report::{AuditReport, AuditedRequest, Gap, MalformedLine};
 use super::{AuditHeader, MAGIC};
-use crate::web::Web;
 use crate::World;
+use crate::web::Web;
 
 pub(super) const EXAMPLES_MAX: usize = 10;
 /// A line is hardly ever shorter; tells how many there can be at most.

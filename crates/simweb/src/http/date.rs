@@ -6,9 +6,8 @@
 pub(crate) const DATE_BYTES: usize = 29;
 
 const DAYS: [&[u8; 3]; 7] = [b"Thu", b"Fri", b"Sat", b"Sun", b"Mon", b"Tue", b"Wed"];
-const MONTHS: [&[u8; 3]; 12] = [
-    b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec",
-];
+const MONTHS: [&[u8; 3]; 12] =
+    [b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec"];
 /// The first second that has no four-digit year.
 const END_S: u64 = 253_402_300_800;
 
@@ -55,7 +54,9 @@ fn civil(days: u64) -> (u64, u64, u64) {
 pub(crate) fn read_date(text: &[u8]) -> Option<u64> {
     let text: &[u8; DATE_BYTES] = text.try_into().ok()?;
     let number = |range: std::ops::Range<usize>| -> Option<u64> {
-        text[range].iter().try_fold(0, |sum, byte| byte.is_ascii_digit().then(|| sum * 10 + u64::from(byte - b'0')))
+        text[range]
+            .iter()
+            .try_fold(0, |sum, byte| byte.is_ascii_digit().then(|| sum * 10 + u64::from(byte - b'0')))
     };
     let month = MONTHS.iter().position(|name| name[..] == text[8..11])? as u64 + 1;
     let (day, year) = (number(5..7)?, number(12..16)?);

@@ -2,7 +2,8 @@
 
 use std::net::Ipv4Addr;
 
-use super::{Answer, Behaviour, Request, Resolution, Web};
+use super::Web;
+use crate::world::{Answer, Behaviour, EntityTag, Request, Resolution};
 
 /// Where `www.one-sim.com` and `www.two-sim.com` live.
 pub(crate) const ONE: Ipv4Addr = Ipv4Addr::new(127, 64, 0, 1);
@@ -47,10 +48,13 @@ impl Web for FakeWeb {
                 answer.status = 503;
                 answer.retry_after_s = Some(120);
             }
-            "/tagged" if request.if_none_match == Some("\"tag\"") => answer.status = 304,
+            "/tagged" if request.if_none_match == Some("\"0000000000000042\"") => answer.status = 304,
+            "/tagged" if request.if_modified_since_s.is_some_and(|since_s| since_s >= 86_400) => {
+                answer.status = 304
+            }
             "/tagged" => {
-                answer.etag = Some("\"tag\"".to_owned());
-                answer.last_modified_s = Some(0);
+                answer.etag = Some(EntityTag(0x42));
+                answer.last_modified_s = Some(86_400);
                 body.extend_from_slice(b"tagged");
             }
             path => {

@@ -87,7 +87,8 @@ fn too_small_a_gap_is_found_with_its_pair() {
 
 #[test]
 fn forbidden_pages_are_found() {
-    let log = Log::default().add(0, ONE, "/robots.txt", 200).add(9, ONE, "/private/x", 404).add(10, ONE, "/x", 200);
+    let log =
+        Log::default().add(0, ONE, "/robots.txt", 200).add(9, ONE, "/private/x", 404).add(10, ONE, "/x", 200);
     let report = log.judge(None);
     assert_eq!((report.robots_violations, paths(&report.examples.robots)), (1, vec!["/private/x"]));
     assert!(!report.is_clean());
