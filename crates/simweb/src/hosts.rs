@@ -244,7 +244,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_site_name_leads_back(seed: u64, domain in 0u64..7_000_000, pick: u64) {
+        fn a_site_name_leads_back(seed: u64, domain in 0u64..4_000_000, pick: u64) {
             let world = World::new(Params::preset(Preset::Huge), seed);
             let index = below(pick, u64::from(world.host_count(domain))) as u32;
             for site in [Site::Host { domain, index }, Site::Alias { domain }] {
@@ -255,7 +255,7 @@ mod tests {
         }
 
         #[test]
-        fn topics_are_found_again(seed: u64, domain in 0u64..6_000_000, topic in 0u8..16) {
+        fn topics_are_found_again(seed: u64, domain in 0u64..3_999_984, topic in 0u8..16) {
             let world = World::new(Params::preset(Preset::Huge), seed);
             let neighbour = world.neighbour_of_topic(domain, topic);
             prop_assert_eq!(world.topic(neighbour), topic);
@@ -266,9 +266,9 @@ mod tests {
     #[test]
     fn most_domains_have_one_host_and_some_have_many() {
         let world = World::new(Params::preset(Preset::Large), 5);
-        let counts: Vec<u32> = (0..100_000).map(|domain| world.host_count(domain)).collect();
+        let counts: Vec<u32> = (0..60_000).map(|domain| world.host_count(domain)).collect();
         let single = counts.iter().filter(|&&count| count == 1).count();
-        assert!((70_000..80_000).contains(&single), "{single}");
+        assert!((42_000..48_000).contains(&single), "{single}");
         assert!(counts.iter().any(|&count| count > 100));
     }
 

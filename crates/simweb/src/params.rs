@@ -121,7 +121,7 @@ impl MaybeShare for u32 {
 params! {
     // ------------------------------------------------------------------------------------------------- size
     /// Honest pay-level domains; the index of a domain is its rank in popularity.
-    domains: u64 = [26, 760, 100_000, 7_000_000, 40];
+    domains: u64 = [26, 760, 60_000, 4_000_000, 40];
     /// How many seed URLs the world names: home pages of the most popular domains (1 to 3).
     seeds: u32 = [1, 1, 3, 3, 1];
     /// Hosts of a domain: P(at least h) = h^-hosts_exponent, and never more than hosts_max.
@@ -129,7 +129,7 @@ params! {
     /// The most hosts that an honest domain has.
     hosts_max: u32 = [4, 24, 2_000, 20_000, 4];
     /// The fewest pages of a host (at least 2).
-    pages_min: u64 = [12, 12, 16, 20, 12];
+    pages_min: u64 = [12, 12, 10, 12, 12];
     /// The most pages of a host.
     pages_max: u64 = [80, 1_500, 100_000, 5_000_000, 200];
     /// Pages of a host: P(at least n) ~ n^-pages_exponent between the two bounds.
