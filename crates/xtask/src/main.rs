@@ -1,2 +1,48 @@
-//! Chores.
-fn main() {}
+//! Chores of the project, run as `cargo xtask`. The main one is `cargo xtask ci`: the one command that says whether
+//! a change may go in, the same for people and for CI.
+//!
+//! Depends on next to nothing, because it is compiled before anything else on a fresh machine.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a chore runner works on the real machine; nothing of it runs in simulation"
+)]
+#![expect(clippy::print_stderr, clippy::print_stdout, reason = "it talks to whoever started it")]
+
+mod ci;
+mod licences;
+mod process;
+mod spdx;
+mod tree;
+mod warc;
+mod workspace;
+
+use std::process::ExitCode;
+
+const HELP: &str = "\
+usage: cargo xtask ci [--only STEP]… [--skip STEP]… [--list]
+
+  ci             everything that must hold before a change goes in; stops at the first failure
+  --only STEP    run this step only (may be repeated)
+  --skip STEP    leave this step out (may be repeated)
+  --list         print the steps in order, and run none";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.split_first() {
+        Some((command, rest)) if command == "ci" => match ci::Selection::parse(rest) {
+            Ok(selection) => ci::run(&selection),
+            Err(message) => wrong_usage(&message),
+        },
+        Some((help, _)) if ["help", "--help", "-h"].contains(&help.as_str()) => {
+            println!("{HELP}");
+            ExitCode::SUCCESS
+        }
+        Some((other, _)) => wrong_usage(&format!("there is no `{other}`")),
+        None => wrong_usage("nothing to do"),
+    }
+}
+
+fn wrong_usage(message: &str) -> ExitCode {
+    eprintln!("error: {message}\n\n{HELP}");
+    ExitCode::from(2)
+}

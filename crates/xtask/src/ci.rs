@@ -1,0 +1,260 @@
+//! `cargo xtask ci`: the steps in order, each with its time, up to the first that fails.
+//!
+//! The order puts what is quick and often wrong first. The steps that compile share one target directory, profile and
+//! set of features: `clippy` and `doc` use each other's metadata, `test` and `warc` each other's object code.
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+
+use crate::workspace::Workspace;
+use crate::{licences, process, tree, warc};
+
+struct Step {
+    name: &'static str,
+    about: &'static str,
+    /// What to do when it fails.
+    hint: &'static str,
+    run: fn(&Workspace) -> Result<()>,
+}
+
+const STEPS: [Step; 7] = [
+    Step { name: "fmt", about: "the code is formatted", hint: "`cargo fmt --all` mends it", run: fmt },
+    Step {
+        name: "tree",
+        about: "the house rules for files",
+        hint: "each line above names a file and what to change in it",
+        run: tree::check,
+    },
+    Step {
+        name: "licences",
+        about: "every dependency may be used and passed on",
+        hint: "choose another dependency, or argue for its licence in crates/xtask/src/licences.rs; \
+               if cargo speaks of the lock file, run `cargo check` and commit Cargo.lock",
+        run: licences::check,
+    },
+    Step {
+        name: "clippy",
+        about: "no warning from the compiler or clippy",
+        hint: "`cargo clippy --workspace --all-targets` shows it again; clippy.toml says why a method is disallowed",
+        run: clippy,
+    },
+    Step {
+        name: "test",
+        about: "all tests",
+        hint: "run one with `cargo test -p PACKAGE NAME`; CONTRIBUTING.md says how to replay a simulation seed",
+        run: test,
+    },
+    Step {
+        name: "doc",
+        about: "the documentation builds without warnings",
+        hint: "most often a link to a renamed or private item: `cargo doc --workspace --no-deps` shows it again",
+        run: doc,
+    },
+    Step {
+        name: "warc",
+        about: "archives of a crawl satisfy warcio and FastWARC; the crawl was complete and polite",
+        hint: "to look closer, `cargo run -- simweb serve --preset tiny --seed 7` prints the crawl to run beside it; \
+               on a machine without Python or a package index, `cargo xtask ci --skip warc` does the rest",
+        run: warc::check,
+    },
+];
+
+/// Which steps are asked for.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Selection {
+    only: Vec<String>,
+    skip: Vec<String>,
+    list: bool,
+}
+
+impl Selection {
+    pub(crate) fn parse(arguments: &[String]) -> Result<Self, String> {
+        let mut selection = Self::default();
+        let mut rest = arguments.iter();
+        while let Some(argument) = rest.next() {
+            let (flag, attached) = match argument.split_once('=') {
+                Some((flag, value)) => (flag, Some(value.to_owned())),
+                None => (argument.as_str(), None),
+            };
+            let names = match flag {
+                "--only" => &mut selection.only,
+                "--skip" => &mut selection.skip,
+                "--list" if attached.is_none() => {
+                    selection.list = true;
+                    continue;
+                }
+                _ => return Err(format!("ci does not know `{argument}`")),
+            };
+            let name = attached.or_else(|| rest.next().cloned()).ok_or(format!("{flag} needs a step"))?;
+            if !STEPS.iter().any(|step| step.name == name) {
+                let known = STEPS.map(|step| step.name).join(", ");
+                return Err(format!("there is no step `{name}`; the steps are {known}"));
+            }
+            names.push(name);
+        }
+        Ok(selection)
+    }
+
+    fn wants(&self, name: &str) -> bool {
+        let named = |names: &[String]| names.iter().any(|known| known == name);
+        (self.only.is_empty() || named(&self.only)) && !named(&self.skip)
+    }
+}
+
+enum Outcome {
+    Passed(Duration),
+    Failed(Duration),
+    NotReached,
+    LeftOut,
+}
+
+/// Runs the chosen steps and prints the table.
+pub(crate) fn run(selection: &Selection) -> ExitCode {
+    if selection.list {
+        for step in &STEPS {
+            println!("{:10}{}", step.name, step.about);
+        }
+        return ExitCode::SUCCESS;
+    }
+    let workspace = match Workspace::find() {
+        Ok(workspace) => workspace,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let mut outcomes = Vec::new();
+    let mut failed = false;
+    for step in &STEPS {
+        let outcome = if !selection.wants(step.name) {
+            Outcome::LeftOut
+        } else if failed {
+            Outcome::NotReached
+        } else {
+            run_step(step, &workspace)
+        };
+        failed |= matches!(outcome, Outcome::Failed(_));
+        outcomes.push(outcome);
+    }
+    eprint!("\n{}", table(&outcomes));
+    if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+fn run_step(step: &Step, workspace: &Workspace) -> Outcome {
+    eprintln!("\n{}", bold(&format!("== {}: {}", step.name, step.about)));
+    let start = Instant::now();
+    let result = (step.run)(workspace);
+    let time = start.elapsed();
+    match result {
+        Ok(()) => {
+            eprintln!("== {} passed in {:.1} s", step.name, time.as_secs_f64());
+            Outcome::Passed(time)
+        }
+        Err(error) => {
+            eprintln!("\n{}", bold(&format!("== {} FAILED after {:.1} s", step.name, time.as_secs_f64())));
+            eprintln!("error: {error:#}");
+            eprintln!("hint: {}", step.hint);
+            eprintln!("again: cargo xtask ci --only {}", step.name);
+            Outcome::Failed(time)
+        }
+    }
+}
+
+fn table(outcomes: &[Outcome]) -> String {
+    let mut text = String::new();
+    let mut total = Duration::ZERO;
+    for (step, outcome) in STEPS.iter().zip(outcomes) {
+        let (time, word) = match outcome {
+            Outcome::Passed(time) => (Some(*time), "passed"),
+            Outcome::Failed(time) => (Some(*time), "FAILED"),
+            Outcome::NotReached => (None, "not reached"),
+            Outcome::LeftOut => (None, "left out"),
+        };
+        total += time.unwrap_or_default();
+        let seconds = time.map_or("-".to_owned(), |time| format!("{:.1} s", time.as_secs_f64()));
+        text += &format!("{:10}{seconds:>9}  {word}\n", step.name);
+    }
+    text + &format!("{:10}{:>9}\n", "total", format!("{:.1} s", total.as_secs_f64()))
+}
+
+fn bold(text: &str) -> String {
+    if process::on_terminal() { format!("\x1b[1m{text}\x1b[0m") } else { text.to_owned() }
+}
+
+fn fmt(workspace: &Workspace) -> Result<()> {
+    process::run(workspace.cargo(["fmt", "--all", "--check"]))
+}
+
+fn clippy(workspace: &Workspace) -> Result<()> {
+    let arguments = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
+    process::run(workspace.cargo(arguments))
+}
+
+/// With nextest if it is there, because it runs the tests of all crates side by side. It does not run the examples in
+/// the documentation, so those come first, by cargo itself.
+fn test(workspace: &Workspace) -> Result<()> {
+    if process::works(workspace.cargo(["nextest", "--version"])) {
+        eprintln!(
+            "cargo-nextest is installed: it runs the tests, after cargo has run the documentation's examples"
+        );
+        process::run(workspace.cargo(["test", "--doc", "--workspace", "--locked", "--quiet"]))?;
+        process::run(workspace.cargo(["nextest", "run", "--workspace", "--locked"]))
+    } else {
+        eprintln!("cargo-nextest is not installed: cargo test runs the tests, one crate after the other");
+        process::run(workspace.cargo(["test", "--workspace", "--locked"]))
+    }
+}
+
+fn doc(workspace: &Workspace) -> Result<()> {
+    let mut command = workspace.cargo(["doc", "--workspace", "--no-deps", "--locked"]);
+    command.env("RUSTDOCFLAGS", "-D warnings");
+    process::run(command)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> Result<Selection, String> {
+        Selection::parse(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn without_arguments_every_step_runs() {
+        let all = parse("").unwrap();
+        assert!(STEPS.iter().all(|step| all.wants(step.name)));
+    }
+
+    #[test]
+    fn only_and_skip_choose() {
+        let chosen = parse("--only fmt --only=tree --skip fmt").unwrap();
+        let names: Vec<_> = STEPS.iter().map(|step| step.name).filter(|name| chosen.wants(name)).collect();
+        assert_eq!(names, ["tree"]);
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        assert!(parse("--only fnt").unwrap_err().contains("no step `fnt`; the steps are fmt, tree"));
+        assert!(parse("--skip").unwrap_err().contains("needs a step"));
+        assert!(parse("--fast").unwrap_err().contains("--fast"));
+        assert!(parse("--list=fmt").unwrap_err().contains("--list=fmt"));
+    }
+
+    #[test]
+    fn the_table_tells_what_was_not_reached() {
+        let outcomes = [
+            Outcome::Passed(Duration::from_millis(1500)),
+            Outcome::LeftOut,
+            Outcome::Failed(Duration::from_secs(2)),
+            Outcome::NotReached,
+        ];
+        let expected = "fmt           1.5 s  passed\n\
+                        tree              -  left out\n\
+                        licences      2.0 s  FAILED\n\
+                        clippy            -  not reached\n\
+                        total         3.5 s\n";
+        assert_eq!(table(&outcomes), expected);
+    }
+}

@@ -1,0 +1,302 @@
+//! The `warc` step: one crawl of the simulated Web over real sockets, judged by tools that others wrote.
+//!
+//! 1. `mattock simweb serve` in the background; its first line is the command that crawls it.
+//! 2. That command, without delay, into a scratch directory.
+//! 3. warcio and FastWARC (in an environment of their own, kept between runs) read the archives.
+//! 4. The server's log shows no visit that robots.txt forbids and none made twice, and the crawl found exactly the
+//!    pages that the simulated Web knows to be there.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context, Result, anyhow, bail, ensure};
+use serde_json::Value;
+
+use crate::process::{self, Background};
+use crate::workspace::Workspace;
+
+/// The readers, pinned so that the step means the same every day.
+const READERS: [&str; 2] = ["warcio==1.8.1", "fastwarc==1.1.0"];
+
+const WORLD: [&str; 4] = ["--preset", "tiny", "--seed", "7"];
+
+const CHECKER: &str = include_str!("warc_check.py");
+
+const START_LIMIT: Duration = Duration::from_secs(60);
+const CRAWL_LIMIT: Duration = Duration::from_secs(300);
+const STOP_LIMIT: Duration = Duration::from_secs(20);
+
+pub(crate) fn check(workspace: &Workspace) -> Result<()> {
+    let target = workspace.target_directory()?;
+    // First what may be missing on this machine, then what takes long.
+    let python = Python::prepare(workspace, &target.join("xtask/python"))?;
+    // The whole workspace's features, as in the `test` step, so that nothing is compiled twice.
+    process::run(workspace.cargo(["build", "--workspace", "--locked", "--bin", "mattock"]))?;
+    let mattock = target.join("debug").join(format!("mattock{}", std::env::consts::EXE_SUFFIX));
+    let scratch = Scratch::create(target.join("xtask/warc"))?;
+    let crawl = Crawl { workspace, mattock, scratch: &scratch.path };
+    let summary = crawl.run()?;
+    crawl.check_archives(&python, &summary)?;
+    crawl.check_audit()?;
+    crawl.check_complete(&summary)
+}
+
+/// A directory that is empty at the start and gone at the end.
+struct Scratch {
+    path: PathBuf,
+}
+
+impl Scratch {
+    fn create(path: PathBuf) -> Result<Self> {
+        // An interrupted run leaves one behind.
+        let _ = std::fs::remove_dir_all(&path);
+        std::fs::create_dir_all(&path).with_context(|| format!("cannot create {}", path.display()))?;
+        Ok(Self { path })
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.path);
+    }
+}
+
+struct Crawl<'a> {
+    workspace: &'a Workspace,
+    mattock: PathBuf,
+    scratch: &'a Path,
+}
+
+impl Crawl<'_> {
+    fn mattock<const N: usize>(&self, arguments: [&str; N]) -> Command {
+        let mut command = self.workspace.command(&self.mattock);
+        command.args(arguments).stdin(Stdio::null());
+        command
+    }
+
+    fn out(&self) -> PathBuf {
+        self.scratch.join("crawl")
+    }
+
+    fn audit(&self) -> PathBuf {
+        self.scratch.join("audit.log")
+    }
+
+    /// Serves the simulated Web, crawls it and gives the crawl's summary.
+    fn run(&self) -> Result<Value> {
+        let mut serve = self.mattock(["simweb", "serve"]);
+        serve.args(WORLD).arg("--audit").arg(self.audit());
+        let log = self.scratch.join("serve.stderr");
+        serve.stdout(Stdio::piped()).stderr(std::fs::File::create(&log)?);
+        let mut served = Background::start(serve)?;
+        let line = served.first_line(START_LIMIT).map_err(with_log(&log))?;
+        let summary = self.crawl(&line)?;
+        served.interrupt(STOP_LIMIT).map_err(with_log(&log))?;
+        Ok(summary)
+    }
+
+    fn crawl(&self, line: &str) -> Result<Value> {
+        let words = shell_words(line).with_context(|| format!("the first line of simweb serve: {line}"))?;
+        ensure!(
+            words.len() > 2 && words[1] == "crawl",
+            "the first line of simweb serve is no `mattock crawl …` command: {line}"
+        );
+        let (log, printed) = (self.scratch.join("crawl.stderr"), self.scratch.join("crawl.stdout"));
+        let mut command = self.mattock([]);
+        command.args(&words[1..]).arg("--out").arg(self.out()).args(["--delay", "0s", "--json"]);
+        command.stdout(std::fs::File::create(&printed)?).stderr(std::fs::File::create(&log)?);
+        let status = Background::start(command)?.wait(CRAWL_LIMIT).map_err(with_log(&log))?;
+        if !status.success() {
+            return Err(with_log(&log)(anyhow!("the crawl ended with {status}")));
+        }
+        let text = std::fs::read_to_string(&printed)?;
+        serde_json::from_str(&text)
+            .with_context(|| format!("mattock crawl --json printed no JSON object: {text}"))
+    }
+
+    fn check_archives(&self, python: &Python, summary: &Value) -> Result<()> {
+        let script = self.scratch.join("warc_check.py");
+        std::fs::write(&script, CHECKER)?;
+        let mut command = python.command(self.workspace);
+        command.arg(&script).arg(self.out().join("warc"));
+        let report = json(command).context("the archives are not as they should be")?;
+        eprintln!("archives: {report}");
+        // Pages with a payload seen before are stored as revisits; robots.txt and errors come on top.
+        let stored: u64 =
+            ["response", "revisit"].iter().filter_map(|kind| report["types"][kind].as_u64()).sum();
+        let pages = count(summary, "pages")?;
+        ensure!(stored >= pages, "the archives hold {stored} responses, but {pages} pages were crawled");
+        Ok(())
+    }
+
+    fn check_audit(&self) -> Result<()> {
+        let mut command = self.mattock(["simweb", "audit"]);
+        command.arg(self.audit()).arg("--json");
+        let audit = json(command)?;
+        eprintln!("audit: {audit}");
+        ensure!(count(&audit, "requests")? > 0, "the server's log holds no request");
+        for wrong in ["robots_violations", "fetched_twice"] {
+            let found = count(&audit, wrong)?;
+            ensure!(found == 0, "the server's log shows {wrong}: {found}");
+        }
+        Ok(())
+    }
+
+    fn check_complete(&self, summary: &Value) -> Result<()> {
+        let mut command = self.mattock(["simweb", "truth"]);
+        command.args(WORLD).arg("--json");
+        let truth = json(command)?;
+        let (allowed, pages) = (count(&truth, "allowed")?, count(summary, "pages")?);
+        ensure!(
+            pages == allowed,
+            "the crawl fetched {pages} pages, where {allowed} are reachable and allowed"
+        );
+        eprintln!("crawl: {pages} pages, which is all that are reachable and allowed");
+        Ok(())
+    }
+}
+
+fn json(command: Command) -> Result<Value> {
+    let shown = process::shown(&command);
+    let text = process::output(command)?;
+    serde_json::from_str(&text).with_context(|| format!("`{shown}` printed no JSON object: {text}"))
+}
+
+fn count(object: &Value, key: &str) -> Result<u64> {
+    object[key].as_u64().with_context(|| format!("no number `{key}` in {object}"))
+}
+
+/// Adds to an error what the process said on stderr, for the scratch directory will be gone.
+fn with_log(log: &Path) -> impl FnOnce(anyhow::Error) -> anyhow::Error {
+    move |error| {
+        let text = std::fs::read_to_string(log).unwrap_or_default();
+        anyhow!("{error:#}; it said on stderr:\n{}", process::tail(&text))
+    }
+}
+
+/// A Python that can import the readers.
+struct Python {
+    program: PathBuf,
+    /// Where the readers lie, if not in the program's own environment.
+    path: Option<PathBuf>,
+}
+
+impl Python {
+    /// Sets the environment up, or takes the one of an earlier run if it holds the same versions.
+    fn prepare(workspace: &Workspace, directory: &Path) -> Result<Self> {
+        let (stamp, wanted) = (directory.join("readers.txt"), READERS.join("\n"));
+        let in_venv = Self { program: directory.join("venv/bin/python"), path: None };
+        let beside = Self { program: "python3".into(), path: Some(directory.join("packages")) };
+        if std::fs::read_to_string(&stamp).is_ok_and(|text| text == wanted) {
+            for kept in [&in_venv, &beside] {
+                let mut import = kept.command(workspace);
+                import.args(["-c", "import fastwarc.warc, warcio.archiveiterator"]);
+                if process::works(import) {
+                    return Ok(Self { program: kept.program.clone(), path: kept.path.clone() });
+                }
+            }
+        }
+        let mut version = workspace.command("python3");
+        version.args(["-c", "import sys; sys.exit(sys.version_info < (3, 10))"]);
+        ensure!(
+            process::works(version),
+            "this step needs python3, 3.10 or newer (Debian: apt install python3)"
+        );
+        let _ = std::fs::remove_dir_all(directory);
+        std::fs::create_dir_all(directory)
+            .with_context(|| format!("cannot create {}", directory.display()))?;
+
+        let mut venv = workspace.command("python3");
+        venv.args(["-m", "venv"]).arg(directory.join("venv"));
+        let mut pip = workspace.command("python3");
+        pip.args(["-m", "pip", "--version"]);
+        let ready = if process::works(venv) {
+            in_venv
+        } else if process::works(pip) {
+            eprintln!("python3 cannot make a virtual environment here: pip installs into a plain directory");
+            beside
+        } else {
+            bail!("python3 has neither venv nor pip (Debian: apt install python3-venv)");
+        };
+        let mut install = workspace.command(&ready.program);
+        install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
+        if let Some(path) = &ready.path {
+            install.arg("--target").arg(path);
+        }
+        install.args(READERS);
+        process::run(install).context("pip could not install the readers: is a package index in reach?")?;
+        std::fs::write(&stamp, wanted)?;
+        Ok(ready)
+    }
+
+    fn command(&self, workspace: &Workspace) -> Command {
+        let mut command = workspace.command(&self.program);
+        if let Some(path) = &self.path {
+            command.env("PYTHONPATH", path);
+        }
+        command
+    }
+}
+
+/// Splits a command line as a shell would: blanks, quotes and backslashes, nothing else.
+fn shell_words(line: &str) -> Result<Vec<String>> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    let mut characters = line.chars();
+    while let Some(character) = characters.next() {
+        match (quote, character) {
+            (Some(open), _) if character == open => quote = None,
+            (None, '\'' | '"') => {
+                quote = Some(character);
+                word.get_or_insert_default();
+            }
+            (None | Some('"'), '\\') => {
+                let escaped = characters.next().context("a backslash at the end of the line")?;
+                word.get_or_insert_default().push(escaped);
+            }
+            (None, _) if character.is_whitespace() => words.extend(word.take()),
+            _ => word.get_or_insert_default().push(character),
+        }
+    }
+    ensure!(quote.is_none(), "a quote that is not closed");
+    words.extend(word);
+    Ok(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_line_is_split_as_in_a_shell() {
+        let split = |line| shell_words(line).unwrap();
+        assert_eq!(
+            split("mattock crawl  --out d http://a/ "),
+            ["mattock", "crawl", "--out", "d", "http://a/"]
+        );
+        assert_eq!(split(r#"a 'b c' "d \" e" f\ g '' h'i'"#), ["a", "b c", "d \" e", "f g", "", "hi"]);
+        assert!(split("  ").is_empty());
+        assert!(shell_words("a 'b").is_err());
+        assert!(shell_words("a \\").is_err());
+    }
+
+    #[test]
+    fn a_missing_number_is_an_error_that_shows_the_object() {
+        let object = serde_json::json!({"pages": "many"});
+        assert!(count(&object, "pages").unwrap_err().to_string().contains("many"));
+        assert_eq!(count(&serde_json::json!({"pages": 3}), "pages").unwrap(), 3);
+    }
+
+    #[test]
+    fn scratch_is_empty_at_first_and_gone_at_last() {
+        let path = std::env::temp_dir().join(format!("mattock-xtask-scratch-{}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        std::fs::write(path.join("left-over"), "").unwrap();
+        let scratch = Scratch::create(path.clone()).unwrap();
+        assert_eq!(std::fs::read_dir(&path).unwrap().count(), 0);
+        drop(scratch);
+        assert!(!path.exists());
+    }
+}
