@@ -1,0 +1,142 @@
+//! One archive file at its growing end: whole gzip members collect in a buffer and go out in large writes.
+//!
+//! Invariant: the file's first `flushed` bytes are whole members, and no byte is ever written behind a torn one. A
+//! failed write is undone by cutting the file back to `flushed`; the buffer stays, so that the places handed out for
+//! it come true when space returns. If even the cut fails, or a sync does, the file is abandoned.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use libdeflater::Compressor;
+use mattock_env::{File, Files, OpenMode};
+
+use crate::error::RepositoryError;
+
+pub(crate) struct Appender {
+    files: Files,
+    directory: PathBuf,
+    open: Option<Open>,
+    /// `buffer[..filled]` is waiting; the rest is room to compress into.
+    buffer: Vec<u8>,
+    filled: usize,
+    /// The usual size of `buffer`: a page that needs more enlarges it until the next flush.
+    buffer_bytes: usize,
+}
+
+struct Open {
+    file: File,
+    path: PathBuf,
+    /// Bytes in the file: whole members.
+    flushed: u64,
+    /// Bytes that survive a power failure.
+    synced: u64,
+}
+
+impl Open {
+    fn sync(&mut self, files: &Files, directory: &Path) -> io::Result<()> {
+        if self.synced < self.flushed {
+            self.file.sync()?;
+            if self.synced == 0 {
+                files.sync_dir(directory)?;
+            }
+            self.synced = self.flushed;
+        }
+        Ok(())
+    }
+}
+
+impl Appender {
+    pub(crate) fn new(files: &Files, directory: &Path, buffer_bytes: usize) -> Appender {
+        let (files, directory) = (files.clone(), directory.to_path_buf());
+        Appender { files, directory, open: None, buffer: vec![0; buffer_bytes], filled: 0, buffer_bytes }
+    }
+
+    /// Where the next member will begin; `None` while no file is open.
+    pub(crate) fn position(&self) -> Option<u64> {
+        self.open.as_ref().map(|open| open.flushed + self.filled as u64)
+    }
+
+    /// Begins a new file. The one before must have been closed.
+    pub(crate) fn create(&mut self, path: &Path) -> io::Result<()> {
+        debug_assert!(self.open.is_none() && self.filled == 0);
+        let file = self.files.open(path, OpenMode::CreateNew)?;
+        self.open = Some(Open { file, path: path.to_path_buf(), flushed: 0, synced: 0 });
+        Ok(())
+    }
+
+    /// Makes sure that `bytes` more fit into the buffer.
+    pub(crate) fn reserve(&mut self, bytes: usize) -> Result<(), RepositoryError> {
+        if self.filled + bytes > self.buffer.len() {
+            self.flush()?;
+            if bytes > self.buffer.len() {
+                self.buffer.resize(bytes, 0);
+            }
+        }
+        Ok(())
+    }
+
+    /// Compresses a record into the buffer, where [`Appender::reserve`] has made room for it. Its length is returned.
+    pub(crate) fn push(&mut self, compressor: &mut Compressor, record: &[u8]) -> usize {
+        let len = compressor
+            .gzip_compress(record, &mut self.buffer[self.filled..])
+            .expect("the bound that was reserved is never exceeded");
+        self.filled += len;
+        len
+    }
+
+    /// Hands the buffer to the operating system.
+    pub(crate) fn flush(&mut self) -> Result<(), RepositoryError> {
+        let Some(open) = &mut self.open else { return Ok(()) };
+        if self.filled == 0 {
+            return Ok(());
+        }
+        if let Err(source) = open.file.write_all_at(&self.buffer[..self.filled], open.flushed) {
+            let (action, path) = ("write to", open.path.clone());
+            if open.file.set_len(open.flushed).is_ok() {
+                return Err(RepositoryError::Io { action, path, offset: open.flushed, source });
+            }
+            // What is whole must be made durable now: no later sync will reach this file.
+            let _ = open.sync(&self.files, &self.directory);
+            let offset = open.synced;
+            self.abandon();
+            return Err(RepositoryError::Abandoned { action, path, offset, source });
+        }
+        open.flushed += self.filled as u64;
+        self.empty_buffer();
+        Ok(())
+    }
+
+    /// Makes everything durable, the file's name included.
+    pub(crate) fn sync(&mut self) -> Result<(), RepositoryError> {
+        self.flush()?;
+        let Some(open) = &mut self.open else { return Ok(()) };
+        if let Err(source) = open.sync(&self.files, &self.directory) {
+            // The kernel may have dropped what it could not write, and a second sync would not say so.
+            let (path, offset) = (open.path.clone(), open.synced);
+            let _ = open.file.set_len(offset);
+            self.abandon();
+            return Err(RepositoryError::Abandoned { action: "sync", path, offset, source });
+        }
+        Ok(())
+    }
+
+    /// Syncs and closes the file.
+    pub(crate) fn close(&mut self) -> Result<(), RepositoryError> {
+        self.sync()?;
+        self.open = None;
+        Ok(())
+    }
+
+    fn abandon(&mut self) {
+        self.open = None;
+        self.empty_buffer();
+    }
+
+    fn empty_buffer(&mut self) {
+        self.filled = 0;
+        if self.buffer.len() > self.buffer_bytes {
+            self.buffer.truncate(self.buffer_bytes);
+            self.buffer.shrink_to_fit();
+        }
+    }
+}

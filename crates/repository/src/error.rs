@@ -1,0 +1,128 @@
+//! What can go wrong here, with the file, the place in it, and what to do.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+/// Why a record's bytes cannot be trusted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Damage {
+    /// The compressed data is invalid.
+    Deflate,
+    /// The data decompresses, but not to what its checksum was made of.
+    Checksum,
+    /// A record's block does not end where its head says.
+    Length,
+    /// There are bytes where a record should begin.
+    Garbage,
+}
+
+impl fmt::Display for Damage {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Damage::Deflate => "its compressed data is invalid",
+            Damage::Checksum => "its checksum is wrong",
+            Damage::Length => "its block does not end where its Content-Length says",
+            Damage::Garbage => "no record begins there",
+        })
+    }
+}
+
+/// An error of the repository.
+#[derive(Debug, thiserror::Error)]
+pub enum RepositoryError {
+    /// The file system refused. Nothing that was acknowledged before is lost, and the same call may be tried again.
+    #[error("cannot {action} {} at byte {offset}: {source}; check free space and permissions, then try again", path.display())]
+    Io {
+        /// What was being done.
+        action: &'static str,
+        /// To which file or directory.
+        path: PathBuf,
+        /// Where in it.
+        offset: u64,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A write or sync failed and could not be undone. The file is closed for good; the next page opens another.
+    #[error(
+        "cannot {action} {}: {source}; what was written from byte {offset} on is lost: fetch those pages again, and repair the file's tail",
+        path.display()
+    )]
+    Abandoned {
+        /// What was being done.
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// Everything before this byte is safe; records from here on must count as never written.
+        offset: u64,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The file ends inside a record.
+    #[error("{} ends inside the record at byte {offset}; repair its tail before use", path.display())]
+    Torn {
+        /// The file.
+        path: PathBuf,
+        /// Where the torn record begins.
+        offset: u64,
+    },
+    /// A record's bytes have changed since they were written.
+    #[error("{} is damaged at the record at byte {offset}: {damage}; restore the file from a copy", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// Where the damaged record begins.
+        offset: u64,
+        /// How it shows.
+        damage: Damage,
+    },
+    /// The bytes are intact, but they are not a WARC record.
+    #[error("{} holds no WARC record at byte {offset}: {what}; name a .warc or .warc.gz file", path.display())]
+    NotWarc {
+        /// The file.
+        path: PathBuf,
+        /// Where a record was expected.
+        offset: u64,
+        /// What was found instead.
+        what: &'static str,
+    },
+    /// A record is larger than the reader may hold. Reading can go on behind it.
+    #[error(
+        "the record at byte {offset} of {} has {bytes} bytes and the limit is {limit}; raise the limit or skip it",
+        path.display()
+    )]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// Where the record begins.
+        offset: u64,
+        /// Its block's length.
+        bytes: u64,
+        /// The limit.
+        limit: u64,
+    },
+    /// A repair would cut off whole records, so nothing was changed.
+    #[error(
+        "{} is damaged at byte {offset}, but a whole record follows at byte {next}: this is no torn tail; \
+         keep the file as it is, write to a new one, and restore it from a copy",
+        path.display()
+    )]
+    NotATornTail {
+        /// The file.
+        path: PathBuf,
+        /// Where the damage is.
+        offset: u64,
+        /// Where the next whole record begins.
+        next: u64,
+    },
+    /// The writer was given something it cannot use.
+    #[error("{name} cannot be {value:?}: {rule}")]
+    Option {
+        /// The option.
+        name: &'static str,
+        /// What was given.
+        value: String,
+        /// What would do.
+        rule: &'static str,
+    },
+}

@@ -1,0 +1,371 @@
+//! Writes pages as WARC records: filled by the crawl, emptied by the disk.
+//!
+//! - One gzip member per record, files rolled by size, a warcinfo record first in each.
+//! - File names `{prefix}-{YYYYMMDDhhmmss}-{serial}.warc.gz` sort by time. The date is that of the first page in
+//!   it, never earlier than the file before; serials go on where an earlier run stopped, and no file is reopened.
+//! - A page's records are in one file and follow each other, and are either all written or none.
+//! - On an error the page was not written. The writer stays usable: with [`RepositoryError::Io`] nothing is lost
+//!   and the next call tries again; with [`RepositoryError::Abandoned`] the records that it names are.
+//! - What a crash loses: everything since the last [`WarcWriter::sync`].
+//!
+//! Costs per page: one copy of the body, SHA-1 twice over it (once without block digests), one call of the
+//! compressor per record; no allocation once the buffers have grown.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use libdeflater::{CompressionLvl, Compressor};
+use mattock_env::{Files, Random, UnixTime};
+
+use crate::appender::Appender;
+use crate::error::RepositoryError;
+use crate::http;
+use crate::page::Page;
+use crate::record::{DatePrecision, Digest, Record, RecordId, RecordType, warc_field};
+
+/// How to write. [`WriterOptions::default`] is what a crawl wants, but for the warcinfo fields.
+#[derive(Clone, Debug)]
+pub struct WriterOptions {
+    /// How file names begin: letters, digits, `.`, `_` and `-`.
+    pub prefix: String,
+    /// libdeflate's level, 1 (fast) to 12 (small).
+    pub level: i32,
+    /// A file that has reached this is closed before the next page.
+    pub file_bytes_max: u64,
+    /// Bytes that collect before they are handed to the operating system.
+    pub buffer_bytes: usize,
+    /// How exact dates are.
+    pub date_precision: DatePrecision,
+    /// Whether records carry `WARC-Block-Digest` beside the payload's.
+    pub block_digests: bool,
+    /// The fields of the warcinfo record: software, format, robots, operator, description…
+    pub warcinfo: Vec<(String, String)>,
+}
+
+impl Default for WriterOptions {
+    fn default() -> WriterOptions {
+        WriterOptions {
+            prefix: "mattock".into(),
+            level: 1,
+            file_bytes_max: 1_000_000_000,
+            buffer_bytes: 1 << 20,
+            date_precision: DatePrecision::default(),
+            block_digests: true,
+            warcinfo: Vec::new(),
+        }
+    }
+}
+
+/// Where a record is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The file's name in the archive directory.
+    pub file: Arc<str>,
+    /// Where its gzip member begins.
+    pub offset: u64,
+    /// How long the member is.
+    pub length: u64,
+}
+
+/// What became of a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// Where its response record is.
+    pub place: Place,
+    /// The response record's name.
+    pub record_id: RecordId,
+    /// The body's digest.
+    pub payload_digest: Digest,
+}
+
+/// Appends records to the newest file of an archive directory. One writer per directory and prefix.
+pub struct WarcWriter {
+    directory: PathBuf,
+    options: WriterOptions,
+    random: Random,
+    compressor: Compressor,
+    appender: Appender,
+    file_name: Arc<str>,
+    warcinfo_id: Option<RecordId>,
+    /// Of the newest file; names never go back behind it.
+    last_digits: String,
+    next_serial: u64,
+    /// Records of one page, not compressed, and where each ends.
+    plain: Vec<u8>,
+    ends: Vec<usize>,
+    /// The head or the fields of the record at hand.
+    scratch: Vec<u8>,
+}
+
+impl WarcWriter {
+    /// Prepares to write into `directory`, which is made if it is missing. The first page opens a file.
+    pub fn open(
+        files: &Files,
+        directory: &Path,
+        options: WriterOptions,
+        random: Random,
+    ) -> Result<WarcWriter, RepositoryError> {
+        let good = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+        if options.prefix.is_empty() || options.prefix.starts_with('.') || !options.prefix.bytes().all(good) {
+            return Err(RepositoryError::Option {
+                name: "the WARC file prefix",
+                value: options.prefix,
+                rule: "use letters, digits, `.`, `_` and `-`, and do not begin with a dot",
+            });
+        }
+        let level = match CompressionLvl::new(options.level) {
+            Ok(level) if options.level >= 1 => level,
+            _ => {
+                return Err(RepositoryError::Option {
+                    name: "the compression level",
+                    value: options.level.to_string(),
+                    rule: "use 1 (fast) to 12 (small)",
+                });
+            }
+        };
+        let failed = |action| {
+            let path = directory.to_path_buf();
+            move |source: io::Error| RepositoryError::Io { action, path, offset: 0, source }
+        };
+        create_directory(files, directory).map_err(failed("create the directory"))?;
+        let (mut last_digits, mut next_serial) = (String::new(), 0);
+        for entry in files.list(directory).map_err(failed("list"))? {
+            if let Some((digits, serial)) = parse_name(&entry.name, &options.prefix) {
+                next_serial = next_serial.max(serial + 1);
+                if digits > last_digits.as_str() {
+                    last_digits = digits.to_owned();
+                }
+            }
+        }
+        Ok(WarcWriter {
+            directory: directory.to_path_buf(),
+            random,
+            compressor: Compressor::new(level),
+            appender: Appender::new(files, directory, options.buffer_bytes),
+            options,
+            file_name: Arc::from(""),
+            warcinfo_id: None,
+            last_digits,
+            next_serial,
+            plain: Vec::new(),
+            ends: Vec::new(),
+            scratch: Vec::new(),
+        })
+    }
+
+    /// Writes a page's records: request, response, metadata.
+    pub fn write_page(&mut self, page: &Page<'_>) -> Result<Written, RepositoryError> {
+        self.prepare(page.date)?;
+        let response_id = RecordId::new(&mut self.random);
+        if !page.request.is_empty() {
+            let record = Record {
+                target_uri: Some(page.url),
+                ip: page.ip,
+                concurrent_to: Some(response_id),
+                content_type: "application/http; msgtype=request",
+                block: &[page.request],
+                ..Record::new(RecordType::Request, RecordId::new(&mut self.random), page.date)
+            };
+            self.add(record);
+        }
+
+        let mut head = std::mem::take(&mut self.scratch);
+        http::stored_head(page.response_head, page.body.len(), &mut head);
+        let payload_digest = Digest::of(&[page.body]);
+        let response_index = self.ends.len();
+        let record = Record {
+            target_uri: Some(page.url),
+            ip: page.ip,
+            // A record that is taken out of its file is nearly always the response: it says where it came from.
+            warcinfo_id: self.warcinfo_id,
+            truncated: page.truncated,
+            payload_digest: Some(payload_digest),
+            content_type: "application/http; msgtype=response",
+            block: &[&head, page.body],
+            ..Record::new(RecordType::Response, response_id, page.date)
+        };
+        self.add(record);
+
+        if !page.metadata.is_empty() {
+            head.clear();
+            for (name, value) in page.metadata {
+                warc_field(&mut head, name, value);
+            }
+            let record = Record {
+                target_uri: Some(page.url),
+                concurrent_to: Some(response_id),
+                content_type: "application/warc-fields",
+                block: &[&head],
+                ..Record::new(RecordType::Metadata, RecordId::new(&mut self.random), page.date)
+            };
+            self.add(record);
+        }
+        self.scratch = head;
+        let place = self.commit(response_index)?;
+        Ok(Written { place, record_id: response_id, payload_digest })
+    }
+
+    /// Writes any one record as it is, but for the block digest, which is added if it is wanted and missing.
+    pub fn write_record(&mut self, record: &Record<'_>) -> Result<Place, RepositoryError> {
+        self.prepare(record.date)?;
+        self.add(*record);
+        self.commit(0)
+    }
+
+    /// Hands what is buffered to the operating system: it survives the process, not the machine.
+    pub fn flush(&mut self) -> Result<(), RepositoryError> {
+        self.appender.flush()
+    }
+
+    /// Makes every page written so far durable.
+    pub fn sync(&mut self) -> Result<(), RepositoryError> {
+        self.appender.sync()
+    }
+
+    /// Makes everything durable and closes the file. The next page, if there is one, opens another.
+    pub fn finish(&mut self) -> Result<(), RepositoryError> {
+        self.appender.close()
+    }
+
+    /// Sees to it that a file is open that has not reached its size, and that the working buffers are empty.
+    fn prepare(&mut self, date: UnixTime) -> Result<(), RepositoryError> {
+        self.clear();
+        if self.appender.position().is_some_and(|position| position >= self.options.file_bytes_max) {
+            self.finish()?;
+        }
+        if self.appender.position().is_none() {
+            self.create(date)?;
+        }
+        Ok(())
+    }
+
+    fn create(&mut self, date: UnixTime) -> Result<(), RepositoryError> {
+        let digits = date.digits();
+        if digits > self.last_digits {
+            self.last_digits = digits;
+        }
+        loop {
+            let name =
+                format!("{}-{}-{:05}.warc.gz", self.options.prefix, self.last_digits, self.next_serial);
+            let path = self.directory.join(&name);
+            match self.appender.create(&path) {
+                Ok(()) => self.file_name = Arc::from(name),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    self.next_serial += 1;
+                    continue;
+                }
+                Err(source) => return Err(RepositoryError::Io { action: "create", path, offset: 0, source }),
+            }
+            break;
+        }
+        self.next_serial += 1;
+
+        let id = RecordId::new(&mut self.random);
+        self.warcinfo_id = Some(id);
+        let mut fields = std::mem::take(&mut self.scratch);
+        for (name, value) in &self.options.warcinfo {
+            warc_field(&mut fields, name, value);
+        }
+        let name = self.file_name.clone();
+        let record = Record {
+            file_name: Some(&name),
+            content_type: "application/warc-fields",
+            block: &[&fields],
+            ..Record::new(RecordType::Warcinfo, id, date)
+        };
+        self.add(record);
+        self.scratch = fields;
+        self.commit(0)?;
+        self.clear();
+        Ok(())
+    }
+
+    /// Serialises a record behind the others of its page.
+    fn add(&mut self, mut record: Record<'_>) {
+        if self.options.block_digests && record.block_digest.is_none() {
+            record.block_digest = Some(Digest::of(record.block));
+        }
+        record.write_to(self.options.date_precision, &mut self.plain);
+        self.ends.push(self.plain.len());
+    }
+
+    /// Compresses the records that were added, all or none. Returns the place of one of them.
+    fn commit(&mut self, wanted: usize) -> Result<Place, RepositoryError> {
+        let mut bound = 0;
+        let mut start = 0;
+        for end in &self.ends {
+            bound += self.compressor.gzip_compress_bound(end - start);
+            start = *end;
+        }
+        self.appender.reserve(bound)?;
+        let mut place = Place { file: self.file_name.clone(), offset: 0, length: 0 };
+        let mut start = 0;
+        for (index, end) in self.ends.iter().enumerate() {
+            let offset = self.appender.position().expect("a file was opened before anything was added");
+            let length = self.appender.push(&mut self.compressor, &self.plain[start..*end]) as u64;
+            if index == wanted {
+                place = Place { offset, length, ..place };
+            }
+            start = *end;
+        }
+        Ok(place)
+    }
+
+    fn clear(&mut self) {
+        self.ends.clear();
+        for buffer in [&mut self.plain, &mut self.scratch] {
+            buffer.clear();
+            buffer.shrink_to(self.options.buffer_bytes);
+        }
+    }
+}
+
+/// Makes a directory, and its name durable: what is synced in it would be lost with the name.
+fn create_directory(files: &Files, directory: &Path) -> io::Result<()> {
+    let mut missing = Vec::new();
+    for ancestor in directory.ancestors().filter(|ancestor| !ancestor.as_os_str().is_empty()) {
+        if files.entry(ancestor)?.is_some() {
+            break;
+        }
+        missing.push(ancestor);
+    }
+    files.create_dir_all(directory)?;
+    for made in missing.iter().rev() {
+        let parent = made.parent().filter(|parent| !parent.as_os_str().is_empty());
+        files.sync_dir(parent.unwrap_or(Path::new(".")))?;
+    }
+    Ok(())
+}
+
+/// The digits and the serial in the name of a file with this prefix.
+fn parse_name<'a>(name: &'a str, prefix: &str) -> Option<(&'a str, u64)> {
+    let rest = name.strip_prefix(prefix)?.strip_prefix('-')?.strip_suffix(".warc.gz")?;
+    let (digits, serial) = rest.split_once('-')?;
+    let all_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if digits.len() != 14 || !all_digits(digits) || !all_digits(serial) {
+        return None;
+    }
+    Some((digits, serial.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_names_of_our_own_form_count() {
+        assert_eq!(parse_name("a-20260102030405-00017.warc.gz", "a"), Some(("20260102030405", 17)));
+        assert_eq!(parse_name("a-20260102030405-123456.warc.gz", "a"), Some(("20260102030405", 123_456)));
+        for name in [
+            "b-20260102030405-00017.warc.gz",
+            "a-2026010203040-00017.warc.gz",
+            "a-20260102030405-+0017.warc.gz",
+            "a-20260102030405-.warc.gz",
+            "a-20260102030405-00017.warc",
+            "a-b-20260102030405-00017.warc.gz",
+        ] {
+            assert_eq!(parse_name(name, "a"), None, "{name}");
+        }
+    }
+}

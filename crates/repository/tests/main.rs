@@ -1,0 +1,10 @@
+//! What can happen to an archive.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on may say so by a panic")]
+
+mod common;
+mod cut;
+mod damage;
+mod disk_full;
+mod rolling;
+mod round_trip;
+mod samples;
