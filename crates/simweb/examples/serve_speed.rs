@@ -1,19 +1,21 @@
 //! How fast one thread serves 20-KB pages over loopback, and what a page costs it.
 //!
 //! ```text
-//! serve_speed [SECONDS]      the server on one thread, 64 keep-alive connections on another; world and static page
+//! serve_speed [SECONDS]      the server on one thread, 64 keep-alive connections on another; a static page, a world, with its log
 //! serve_speed world PORT     only the server, for another client (prints what to ask for)
 //! serve_speed static PORT    the same with one page from memory
 //! ```
 #![allow(clippy::print_stdout, reason = "its output is its purpose")]
 
 use std::net::Ipv4Addr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mattock_env::{Env, Stream, cpu_seconds};
+use mattock_env::{Env, Random, Stream, cpu_seconds};
 use mattock_simweb::{
-    Answer, Behaviour, Params, Preset, Request, Resolution, ServeOptions, Web, World, serve,
+    Answer, AuditHeader, AuditLog, Behaviour, Params, Preset, Request, Resolution, ServeOptions, Web, World,
+    serve,
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::oneshot;
@@ -100,18 +102,32 @@ struct Measured {
     process_cpu: f64,
 }
 
-fn measure(web: Arc<impl Web + Send + Sync + 'static>, targets: Vec<Target>, seconds: f64) -> Measured {
+fn measure(
+    web: Arc<impl Web + Send + Sync + 'static>,
+    targets: Vec<Target>,
+    seconds: f64,
+    audit: Option<PathBuf>,
+) -> Measured {
     let (port_sender, port) = oneshot::channel();
     let (stop, stopped) = oneshot::channel::<()>();
     let server = std::thread::spawn(move || {
         mattock_env::run(async {
             let env = Env::real();
-            let server = serve(&env, web, ServeOptions::default(), None).await.expect("any port will do");
+            let header = AuditHeader { seed: 1, delay_ms: None, params: Params::preset(Preset::Small) };
+            let log = audit
+                .as_ref()
+                .map(|path| AuditLog::create(&env, path, &header).expect("the log can be written"));
+            let server = serve(&env, web, ServeOptions::default(), log).await.expect("any port will do");
             let start = thread_cpu_seconds();
             port_sender.send(server.http_port()).expect("the client waits for it");
             // The client's end is the end, also if it panicked.
             let _ = stopped.await;
-            (server.requests(), server.bytes(), thread_cpu_seconds() - start)
+            let measured = (server.requests(), server.bytes(), thread_cpu_seconds() - start);
+            server.stop().await.expect("the log is whole");
+            if let Some(path) = &audit {
+                env.files.remove_file(path).expect("it was made above");
+            }
+            measured
         })
     });
     let cpu_start = cpu_seconds();
@@ -213,8 +229,10 @@ fn main() {
             let seconds = rest.first().and_then(|seconds| seconds.parse().ok()).unwrap_or(5.0);
             let world = world();
             let targets = targets(&world);
-            report("static", &measure(static_page(), vec![page; CONNECTIONS], seconds));
-            report("world", &measure(world, targets, seconds));
+            report("static", &measure(static_page(), vec![page; CONNECTIONS], seconds, None));
+            report("world", &measure(world.clone(), targets.clone(), seconds, None));
+            let name = format!("mattock-serve-speed-{:016x}.log", Random::from_entropy().next_u64());
+            report("audited", &measure(world, targets, seconds, Some(std::env::temp_dir().join(name))));
         }
     }
 }
