@@ -5,6 +5,24 @@
 
 use crate::mix::unit;
 
+/// 1/13, 1/11, …, 1: the series of artanh.
+const ODD_RECIPROCALS: [f64; 7] = [1.0 / 13.0, 1.0 / 11.0, 1.0 / 9.0, 1.0 / 7.0, 1.0 / 5.0, 1.0 / 3.0, 1.0];
+
+/// 1/10!, 1/9!, …, 1/0!: the series of exp.
+const FACTORIAL_RECIPROCALS: [f64; 11] = [
+    1.0 / 3_628_800.0,
+    1.0 / 362_880.0,
+    1.0 / 40_320.0,
+    1.0 / 5_040.0,
+    1.0 / 720.0,
+    1.0 / 120.0,
+    1.0 / 24.0,
+    1.0 / 6.0,
+    0.5,
+    1.0,
+    1.0,
+];
+
 /// The logarithm to base 2 of a positive, normal number.
 pub(crate) fn log2(x: f64) -> f64 {
     let bits = x.to_bits();
@@ -14,25 +32,26 @@ pub(crate) fn log2(x: f64) -> f64 {
         mantissa *= 0.5;
         exponent += 1;
     }
-    // ln m = 2 artanh((m-1)/(m+1)); the argument is at most 0.172, so eight terms suffice.
+    // ln m = 2 artanh((m-1)/(m+1)); the argument is at most 0.172, so seven terms suffice.
     let t = (mantissa - 1.0) / (mantissa + 1.0);
     let square = t * t;
     let mut sum = 0.0;
-    for odd in [15.0, 13.0, 11.0, 9.0, 7.0, 5.0, 3.0, 1.0] {
-        sum = sum * square + 1.0 / odd;
+    for term in ODD_RECIPROCALS {
+        sum = sum * square + term;
     }
     exponent as f64 + 2.0 * t * sum * std::f64::consts::LOG2_E
 }
 
 /// 2 to the power of y, for |y| < 1000.
 pub(crate) fn exp2(y: f64) -> f64 {
-    let whole = (y + 0.5).floor();
-    let z = (y - whole) * std::f64::consts::LN_2;
-    let mut sum = 1.0;
-    for n in (1..=12).rev() {
-        sum = 1.0 + sum * z / f64::from(n);
+    // Rounding by a cast: `floor` is a call on processors that lack the instruction.
+    let whole = (y + 1024.5) as i64 - 1024;
+    let z = (y - whole as f64) * std::f64::consts::LN_2;
+    let mut sum = 0.0;
+    for term in FACTORIAL_RECIPROCALS {
+        sum = sum * z + term;
     }
-    sum * f64::from_bits(((1023 + whole as i64) as u64) << 52)
+    sum * f64::from_bits(((1023 + whole) as u64) << 52)
 }
 
 /// x to the power of a, for x > 0.
@@ -53,6 +72,11 @@ impl Pareto {
     pub(crate) fn new(min: f64, max: f64, exponent: f64) -> Self {
         let at_min = pow(min, -exponent);
         Self { at_min, span: at_min - pow(max, -exponent), inverse: -1.0 / exponent, max }
+    }
+
+    /// The share of the distribution that lies below a value.
+    pub(crate) fn share_below(&self, value: f64) -> f64 {
+        ((self.at_min - pow(value, 1.0 / self.inverse)) / self.span).clamp(0.0, 1.0)
     }
 
     /// The value below which a share `u` of the distribution lies.
@@ -140,6 +164,7 @@ mod tests {
         let values: Vec<f64> = (0..10_000).map(|i| pareto.at((i as f64 + 0.5) / 10_000.0)).collect();
         assert!(values.iter().all(|&v| (9.999..=100_000.0).contains(&v)));
         let above = values.iter().filter(|&&v| v >= 100.0).count();
+        assert!((pareto.share_below(pareto.at(0.3)) - 0.3).abs() < 1e-9);
         assert!((900..1_100).contains(&above), "a tenth is ten times the minimum or more: {above}");
     }
 

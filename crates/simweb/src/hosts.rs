@@ -5,7 +5,7 @@
 //! cut a branch off (failures, mirrors, a robots.txt that forbids all) only happens at leaves of these trees.
 
 use crate::mix::{Tag, below, mix, unit};
-use crate::names;
+use crate::names::{self, PaddedWord};
 use crate::place::Site;
 use crate::robots_txt::RobotsKind;
 use crate::world::World;
@@ -75,9 +75,9 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    pub(crate) fn section_name(&self, section: u8) -> &'static str {
+    pub(crate) fn section_name(&self, section: u8) -> &'static PaddedWord {
         let at = self.section_start.wrapping_add(section.wrapping_mul(self.section_step));
-        names::SECTIONS[usize::from(at % 32)]
+        &names::SECTIONS[usize::from(at % 32)]
     }
 }
 
@@ -106,6 +106,10 @@ impl World {
     pub(crate) fn host_count(&self, domain: u64) -> u32 {
         let phase = mix(self.seed, Tag::HostCount, 0, 0);
         let u = unit(phase.wrapping_add(domain.wrapping_mul(STEP_HOSTS)));
+        // Most domains have one host: that much can be said without a logarithm.
+        if u < self.single_host_share {
+            return 1;
+        }
         (self.hosts_per_domain.at(u) as u32).clamp(1, self.params.hosts_max)
     }
 

@@ -39,15 +39,15 @@ const LABELS: [&str; 16] = [
 ];
 
 /// Names of sections; a host has up to eight of them.
-pub(crate) const SECTIONS: [&str; 32] = [
+pub(crate) static SECTIONS: [PaddedWord; 32] = pad_all([
     "news", "articles", "products", "people", "travel", "science", "sports", "music", "reviews", "archive",
     "guides", "reports", "projects", "history", "culture", "recipes", "health", "gallery", "letters",
     "market", "books", "games", "events", "topics", "library", "notes", "courses", "places", "members",
     "services", "stories", "research",
-];
+]);
 
 /// Words of slugs.
-pub(crate) const SLUG_WORDS: [&str; 64] = [
+pub(crate) static SLUG_WORDS: [PaddedWord; 64] = pad_all([
     "amber", "basin", "canal", "delta", "ember", "fjord", "grove", "harbor", "island", "jungle", "kettle",
     "lantern", "meadow", "needle", "orchard", "prairie", "quarry", "river", "saddle", "tunnel", "upland",
     "valley", "willow", "yonder", "zephyr", "anchor", "bridge", "candle", "drift", "engine", "feather",
@@ -55,7 +55,42 @@ pub(crate) const SLUG_WORDS: [&str; 64] = [
     "quiver", "ribbon", "silver", "timber", "urchin", "violet", "walnut", "yellow", "zenith", "arrow",
     "bellow", "copper", "dollar", "easel", "fabric", "glider", "hammer", "indigo", "jasper", "kindle",
     "linen", "mirror", "nutmeg",
-];
+]);
+
+/// A word of at most 15 bytes, padded with zeros; the last byte is its length.
+pub(crate) type PaddedWord = [u8; 16];
+
+/// Pads a word.
+pub(crate) const fn pad(text: &str) -> PaddedWord {
+    let bytes = text.as_bytes();
+    assert!(bytes.len() <= 15);
+    let mut word = [0u8; 16];
+    let mut at = 0;
+    while at < bytes.len() {
+        word[at] = bytes[at];
+        at += 1;
+    }
+    word[15] = bytes.len() as u8;
+    word
+}
+
+const fn pad_all<const N: usize>(words: [&str; N]) -> [PaddedWord; N] {
+    let mut padded = [[0u8; 16]; N];
+    let mut at = 0;
+    while at < N {
+        padded[at] = pad(words[at]);
+        at += 1;
+    }
+    padded
+}
+
+/// Appends a padded word: 16 bytes in one move, then back to the length. A copy of the exact length would be a call.
+#[inline]
+pub(crate) fn push_word(word: &PaddedWord, out: &mut Vec<u8>) {
+    let end = out.len() + usize::from(word[15]);
+    out.extend_from_slice(word);
+    out.truncate(end);
+}
 
 /// The names of one world.
 #[derive(Clone, Debug)]
@@ -93,7 +128,7 @@ impl Names {
             code >>= 6;
         }
         out.extend_from_slice(&letters);
-        out.extend_from_slice(MARK.as_bytes());
+        out.extend_from_slice(b"-sim.");
         out.extend_from_slice(self.suffix(domain).as_bytes());
     }
 
@@ -164,17 +199,19 @@ pub(crate) fn parse_label(label: &str) -> Option<u32> {
 
 /// Appends a number in decimal.
 pub(crate) fn write_number(mut number: u64, out: &mut Vec<u8>) {
-    let mut digits = [0u8; 20];
-    let mut at = digits.len();
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (number % 10) as u8;
-        number /= 10;
-        if number == 0 {
-            break;
-        }
+    if number < 10 {
+        out.push(b'0' + number as u8);
+        return;
     }
-    out.extend_from_slice(&digits[at..]);
+    let mut digits = [0u8; 20];
+    let count = number.ilog10() as usize + 1;
+    for digit in digits[..count].iter_mut().rev() {
+        *digit = b'0' + (number % 10) as u8;
+        number /= 10;
+    }
+    let end = out.len() + count;
+    out.extend_from_slice(&digits);
+    out.truncate(end);
 }
 
 /// Reads a number as [`write_number`] writes it: no sign, no leading zero.

@@ -5,7 +5,7 @@
 
 use crate::hosts::{Host, PathStyle, SessionStyle};
 use crate::mix::{Tag, below, mix, unit};
-use crate::names::{SLUG_WORDS, parse_hex, parse_number, write_hex, write_number};
+use crate::names::{SLUG_WORDS, parse_hex, parse_number, push_word, write_hex, write_number};
 use crate::place::{Place, Resource, Target};
 use crate::world::World;
 
@@ -156,8 +156,11 @@ impl World {
 
     /// Appends `/section/`.
     pub(crate) fn write_section(&self, host: &Host, section: u8, out: &mut Vec<u8>) {
-        out.extend_from_slice(if host.style == PathStyle::Tilde { b"/~" } else { b"/" });
-        out.extend_from_slice(host.section_name(section).as_bytes());
+        out.push(b'/');
+        if host.style == PathStyle::Tilde {
+            out.push(b'~');
+        }
+        push_word(host.section_name(section), out);
         out.push(b'/');
     }
 
@@ -292,9 +295,9 @@ pub(crate) fn joiner(host: &Host, page: u64, html: bool) -> &'static [u8] {
 
 fn write_slug(host: &Host, page: u64, out: &mut Vec<u8>) {
     let hash = mix(host.key, Tag::Slug, page, 0);
-    out.extend_from_slice(SLUG_WORDS[(hash & 63) as usize].as_bytes());
+    push_word(&SLUG_WORDS[(hash & 63) as usize], out);
     out.push(b'-');
-    out.extend_from_slice(SLUG_WORDS[(hash >> 6 & 63) as usize].as_bytes());
+    push_word(&SLUG_WORDS[(hash >> 6 & 63) as usize], out);
 }
 
 #[cfg(test)]

@@ -139,7 +139,7 @@ impl World {
             RobotsKind::Wildcard => {
                 path.contains("?print=") || path.contains("&print=") || path.ends_with(".cgi")
             }
-            RobotsKind::Agent => robots.variant % 2 == 0 && in_section(robots.first).is_some(),
+            RobotsKind::Agent => robots.variant.is_multiple_of(2) && in_section(robots.first).is_some(),
             RobotsKind::Override => match robots.variant % 3 {
                 0 => in_section(robots.first).is_some_and(|rest| !rest.starts_with(robots.stem.as_bytes())),
                 1 => in_section(robots.first).is_some(),

@@ -31,6 +31,8 @@ pub struct World {
     pub(crate) seed: u64,
     pub(crate) names: Names,
     pub(crate) hosts_per_domain: Pareto,
+    /// The share of domains with one host.
+    pub(crate) single_host_share: f64,
     pub(crate) pages_per_host: Pareto,
     pub(crate) zipf: Zipf,
     pub(crate) link_spread: Spread,
@@ -152,9 +154,11 @@ impl World {
             params.robots_untidy,
             params.robots_verbose,
         ];
+        let hosts_per_domain = Pareto::new(1.0, f64::from(params.hosts_max) + 1.0, params.hosts_exponent);
         World {
             names: Names::new(seed, params.domains_total()),
-            hosts_per_domain: Pareto::new(1.0, f64::from(params.hosts_max) + 1.0, params.hosts_exponent),
+            single_host_share: hosts_per_domain.share_below(2.0),
+            hosts_per_domain,
             pages_per_host: Pareto::new(
                 params.pages_min as f64,
                 params.pages_max as f64 + 1.0,
@@ -418,6 +422,9 @@ fn without_fragment(path: &str) -> &str {
 /// The path without `;jsessionid=…` and `PHPSESSID=…`, which every host takes and ignores.
 fn without_session(path: &str) -> std::borrow::Cow<'_, str> {
     let mut path = std::borrow::Cow::Borrowed(path);
+    if !path.bytes().any(|byte| byte == b';' || byte == b'?') {
+        return path;
+    }
     if let Some(start) = path.find(";jsessionid=") {
         let end = path[start..].find('?').map_or(path.len(), |offset| start + offset);
         path.to_mut().replace_range(start..end, "");

@@ -52,8 +52,10 @@ pub(crate) fn references(page: &str) -> Vec<String> {
         }
         let value = start + lower[start..end].find("href=").expect("an anchor has a reference") + 5;
         let text = match page.as_bytes()[value] {
-            quote @ (b'"' | b'\'') => page[value + 1..end].split(char::from(quote)).next().unwrap(),
-            _ => page[value..end].split(' ').next().unwrap(),
+            quote @ (b'"' | b'\'') => {
+                page[value + 1..end].split(char::from(quote)).next().expect("split yields at least one part")
+            }
+            _ => page[value..end].split(' ').next().expect("split yields at least one part"),
         };
         found.push(text.replace("&amp;", "&"));
     }
