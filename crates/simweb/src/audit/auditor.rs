@@ -91,38 +91,52 @@ fn judge(file: &File, web: &impl Web, delay_ms: Option<f64>, urls_max: u64) -> i
     let passes = (file.len()? / LINE_BYTES_MIN).div_ceil(urls_max.max(1)).max(1);
     let mut auditor = Auditor::new(web, delay_ms);
     let mut fetched = Fetched::new(0, passes);
-    let mut lines = Lines::new(file);
-    while let Some(line) = lines.next()? {
-        if line.bytes.starts_with(b"#") {
-            continue;
+    let torn_tail = each_request(file, |line| match line {
+        Ok((line, offset)) => {
+            auditor.request(&line, offset);
+            fetched.request(&line);
         }
-        if !line.whole {
-            auditor.report.torn_tail = true;
-            break;
-        }
-        match Line::parse(line.bytes) {
-            Ok(parsed) => match auditor.request(&parsed, line.offset) {
-                Ok(()) => fetched.request(&parsed),
-                Err(problem) => auditor.malformed(line.number, problem),
-            },
-            Err(problem) => auditor.malformed(line.number, problem),
-        }
-    }
+        Err(malformed) => auditor.malformed(malformed),
+    })?;
     let mut report = auditor.finish(file)?;
+    report.torn_tail = torn_tail;
     fetched.finish(&mut report);
     for pass in 1..passes {
         let mut fetched = Fetched::new(pass, passes);
-        let mut lines = Lines::new(file);
-        while let Some(line) = lines.next()? {
-            if line.whole
-                && let Ok(parsed) = Line::parse(line.bytes)
-            {
-                fetched.request(&parsed);
+        each_request(file, |line| {
+            if let Ok((line, _)) = line {
+                fetched.request(&line);
             }
-        }
+        })?;
         fetched.finish(&mut report);
     }
     Ok(report)
+}
+
+/// Shows every line that should be a request, with its place in the file; returns whether the last one is torn.
+fn each_request(
+    file: &File,
+    mut show: impl FnMut(Result<(Line<'_>, u64), MalformedLine>),
+) -> io::Result<bool> {
+    let mut last_ns = 0;
+    let mut lines = Lines::new(file);
+    while let Some(raw) = lines.next()? {
+        if raw.bytes.starts_with(b"#") {
+            continue;
+        }
+        if !raw.whole {
+            return Ok(true);
+        }
+        let line = Line::parse(raw.bytes).and_then(|line| {
+            if line.nanos < last_ns {
+                return Err("the time is before that of the line before");
+            }
+            last_ns = line.nanos;
+            Ok((line, raw.offset))
+        });
+        show(line.map_err(|problem| MalformedLine { line: raw.number, problem }));
+    }
+    Ok(false)
 }
 
 /// The last request to a host or a server.
@@ -173,16 +187,12 @@ impl<'a, W: Web> Auditor<'a, W> {
         }
     }
 
-    fn malformed(&mut self, line: u64, problem: &'static str) {
+    fn malformed(&mut self, malformed: MalformedLine) {
         self.report.malformed_lines += 1;
-        push_example(&mut self.report.examples.malformed, || MalformedLine { line, problem });
+        push_example(&mut self.report.examples.malformed, || malformed);
     }
 
-    /// Takes one request in; an error if it cannot be true.
-    fn request(&mut self, line: &Line<'_>, offset: u64) -> Result<(), &'static str> {
-        if line.nanos < self.last_ns {
-            return Err("the time is before that of the line before");
-        }
+    fn request(&mut self, line: &Line<'_>, offset: u64) {
         self.first_ns.get_or_insert(line.nanos);
         self.last_ns = line.nanos;
         self.report.requests += 1;
@@ -196,7 +206,6 @@ impl<'a, W: Web> Auditor<'a, W> {
         if line.has_host() {
             self.host_request(line, last);
         }
-        Ok(())
     }
 
     fn host_request(&mut self, line: &Line<'_>, last: Last) {
