@@ -1,1 +1,15 @@
-//! placeholder
+//! Experiments and benchmarks, and what shows their results: charts and a page.
+//!
+//! - [`plot`] turns numbers into SVG charts, with nothing but `std`.
+//! - [`report`] puts charts, tables and figures on one self-contained HTML page.
+//! - [`mod@format`] writes numbers the way people read them; both of the above use it.
+//!
+//! These three are pure: values in, text out. The same values give the same bytes, and no value, however odd
+//! (empty, not a number, huge, or a label that is itself markup), makes them panic or breaks the markup.
+
+mod escape;
+pub mod format;
+#[cfg(test)]
+mod markup;
+pub mod plot;
+pub mod report;
