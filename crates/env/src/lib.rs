@@ -1,5 +1,5 @@
 #![expect(clippy::disallowed_methods, reason = "this is the one crate that may touch the outside world")]
-//! The outside world as capabilities that are handed in: clock, randomness, files, network.
+//! The outside world as capabilities that are handed in: clock, randomness, files, network, threads.
 //!
 //! Nothing else in the workspace calls `Instant::now`, `File::open`, `TcpStream::connect` or a random generator
 //! (clippy's `disallowed-methods` sees to it). A stage that needs one of them is given it, as part of an [`Env`]
@@ -21,11 +21,13 @@ mod files;
 mod net;
 mod random;
 pub mod sim;
+mod workers;
 
 pub use clock::{Clock, Elapsed, Time, UnixTime};
-pub use files::{Fault, File, Files, OpenMode, SimFiles, Stopped, StoredFile, is_stopped};
+pub use files::{Block, Fault, File, Files, OpenMode, PAGE_BYTES, SimFiles, Stopped, StoredFile, is_stopped};
 pub use net::{Accepted, Datagrams, Listener, Net, NetFaults, SimNet, Stream};
 pub use random::Random;
+pub use workers::{Job, Lane, Step, Workers};
 
 /// Everything that touches the outside world, bundled. Cloning is cheap; clones share the same world.
 #[derive(Clone, Debug)]
@@ -38,12 +40,20 @@ pub struct Env {
     pub files: Files,
     /// Seed for generators: take your own with [`Random::fork`].
     pub random: Random,
+    /// Threads for work in the background.
+    pub workers: Workers,
 }
 
 impl Env {
     /// The machine as it is.
     pub fn real() -> Env {
-        Env { clock: Clock::real(), net: Net::real(), files: Files::real(), random: Random::from_entropy() }
+        Env {
+            clock: Clock::real(),
+            net: Net::real(),
+            files: Files::real(),
+            random: Random::from_entropy(),
+            workers: Workers::real(),
+        }
     }
 }
 

@@ -4,12 +4,14 @@
 //! writes, explicit [`File::sync`], atomic rename, and [`Files::sync_dir`] for the directory entries themselves.
 //! All calls block; a real file's are meant for large blocks into the page cache.
 
+mod block;
 mod real;
 mod sim;
 
 use std::io;
 use std::path::{Path, PathBuf};
 
+pub use block::{Block, PAGE_BYTES};
 pub use sim::{Fault, SimFiles, Stopped, is_stopped};
 
 /// How to open a file. It can be read and written in every mode but `Read`.
@@ -64,6 +66,15 @@ impl Files {
         match &self.kind {
             Kind::Real => real::open(path, mode).map(File::Real),
             Kind::Sim(files) => files.open(path, mode).map(File::Sim),
+        }
+    }
+
+    /// Opens a file past the page cache (`O_DIRECT`), where the file system can do that: for large blocks that are not soon
+    /// read again. Offsets and lengths must be multiples of [`PAGE_BYTES`], and the memory is best a [`Block`].
+    pub fn open_direct(&self, path: &Path, mode: OpenMode) -> io::Result<File> {
+        match &self.kind {
+            Kind::Real => real::open_direct(path, mode).map(File::Real),
+            Kind::Sim(files) => files.open_direct(path, mode).map(File::Sim),
         }
     }
 

@@ -6,6 +6,23 @@ use std::path::Path;
 use super::{OpenMode, StoredFile};
 
 pub(super) fn open(path: &Path, mode: OpenMode) -> io::Result<std::fs::File> {
+    options(mode).open(path)
+}
+
+pub(super) fn open_direct(path: &Path, mode: OpenMode) -> io::Result<std::fs::File> {
+    use std::os::unix::fs::OpenOptionsExt;
+    let flag = i32::try_from(rustix::fs::OFlags::DIRECT.bits()).unwrap_or(0);
+    match options(mode).custom_flags(flag).open(path) {
+        // Memory file systems and some network ones have no such thing; the file may have been created on the way.
+        Err(error) if error.kind() == io::ErrorKind::InvalidInput => match mode {
+            OpenMode::CreateNew => open(path, OpenMode::CreateOrTruncate),
+            _ => open(path, mode),
+        },
+        opened => opened,
+    }
+}
+
+fn options(mode: OpenMode) -> std::fs::OpenOptions {
     let mut options = std::fs::OpenOptions::new();
     options.read(true);
     match mode {
@@ -14,7 +31,7 @@ pub(super) fn open(path: &Path, mode: OpenMode) -> io::Result<std::fs::File> {
         OpenMode::CreateNew => drop(options.write(true).create_new(true)),
         OpenMode::CreateOrTruncate => drop(options.write(true).create(true).truncate(true)),
     }
-    options.open(path)
+    options
 }
 
 pub(super) fn list(path: &Path) -> io::Result<Vec<StoredFile>> {

@@ -16,12 +16,29 @@ pub struct SimFile {
     /// Of the disk when it was opened.
     restart: u64,
     writable: bool,
+    /// Past the page cache: only whole pages.
+    direct: bool,
 }
 
 impl SimFile {
     pub(super) fn new(files: SimFiles, disk: &mut Disk, inode: SharedInode, writable: bool) -> SimFile {
         disk.tree.opened(&inode);
-        SimFile { files, inode, restart: disk.restarts, writable }
+        SimFile { files, inode, restart: disk.restarts, writable, direct: false }
+    }
+
+    /// The same file, as if opened with `O_DIRECT`.
+    pub(super) fn direct(mut self) -> SimFile {
+        self.direct = true;
+        self
+    }
+
+    /// `EINVAL` for what a real disk would not take either.
+    fn check_pages(&self, len: usize, offset: u64) -> io::Result<()> {
+        let page = crate::files::PAGE_BYTES;
+        if self.direct && (!len.is_multiple_of(page) || !offset.is_multiple_of(page as u64)) {
+            return Err(io::Error::from_raw_os_error(22));
+        }
+        Ok(())
     }
 
     /// The disk, if this file is still of its world.
@@ -31,6 +48,7 @@ impl SimFile {
     }
 
     pub(in crate::files) fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        self.check_pages(buffer.len(), offset)?;
         let mut disk = self.disk()?;
         disk.faults.read()?;
         Ok(lock(&self.inode).content.read(buffer, offset))
@@ -47,6 +65,7 @@ impl SimFile {
         if !self.writable {
             return Err(bad_descriptor());
         }
+        self.check_pages(data.len(), offset)?;
         let start = usize::try_from(offset).map_err(|_| io::ErrorKind::FileTooLarge)?;
         start.checked_add(data.len()).ok_or(io::ErrorKind::FileTooLarge)?;
         let fault = disk.faults.begin(Access::Change)?;

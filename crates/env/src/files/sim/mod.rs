@@ -239,6 +239,10 @@ impl SimFiles {
         Ok(SimFile::new(self.clone(), &mut disk, inode, mode != OpenMode::Read))
     }
 
+    pub(super) fn open_direct(&self, path: &Path, mode: OpenMode) -> io::Result<SimFile> {
+        self.open(path, mode).map(SimFile::direct)
+    }
+
     pub(super) fn create_dir_all(&self, path: &Path) -> io::Result<()> {
         let mut disk = self.disk();
         let Disk { tree, faults, .. } = &mut *disk;
