@@ -8,7 +8,7 @@ use crate::links::{Link, Role};
 use crate::mix::{Stream, Tag, mix, unit};
 use crate::names::{LANGUAGES, write_number};
 use crate::pages::PageKind;
-use crate::place::{Place, Resource, Site};
+use crate::place::{Resource, Site};
 use crate::text::{write_phrase, write_text};
 use crate::vocabulary::{Table, table};
 use crate::world::World;
@@ -17,6 +17,10 @@ use crate::world::World;
 const LINK_BYTES: usize = 84;
 /// Bytes of text between two links, at the least.
 const TEXT_BYTES_MIN: usize = 24;
+
+/// What looks like links to a careless reader.
+const NO_LINKS: &[u8] = b"<!-- <a href=\"/drafts/unfinished.html\">draft</a> -->\n\
+    <script>var more = \"<a href='/scripts/more.html'>more</a>\";</script>\n";
 
 /// How a host writes an anchor: before the URL, and between it and the text.
 const ANCHORS: [(&[u8], &[u8]); 4] =
@@ -62,28 +66,20 @@ impl World {
         self.write_head(host, resource, kind, words, &mut stream, out);
 
         let (open, close) = ANCHORS[usize::from(host.markup)];
-        let mut anchors = Anchors { world: self, host, open, close, words, stream, salt: page_key };
-        let content = links.iter().position(|link| link.role == Role::Content).unwrap_or(links.len());
-        let (blocks, content) = links.split_at(content);
-        let mut role = None;
-        for link in blocks {
-            if role != Some(link.role) {
-                if role.is_some() {
-                    out.extend_from_slice(b"</ul>\n");
-                }
-                out.extend_from_slice(match link.role {
-                    Role::Navigation => b"<ul class=\"navigation\">\n",
-                    Role::Breadcrumb => b"<ul class=\"path\">\n",
-                    _ => b"<ul class=\"directory\">\n",
-                });
-                role = Some(link.role);
-            }
-            out.extend_from_slice(b"<li>");
-            anchors.write(link, out);
-            out.push(b'\n');
-        }
-        if role.is_some() {
-            out.extend_from_slice(b"</ul>\n");
+        // The navigation block is the same on all pages, anchors included.
+        let mut navigation = Anchors {
+            world: self,
+            host,
+            open,
+            close,
+            words: table(host.language, host.topic),
+            stream: Stream::new(mix(host.key, Tag::Navigation, 1, 0)),
+            salt: page_key,
+        };
+        let mut anchors = Anchors { words, stream, ..navigation };
+        let mut content = navigation.write_list(Role::Navigation, links, out);
+        for role in [Role::Breadcrumb, Role::Directory] {
+            content = anchors.write_list(role, content, out);
         }
 
         let target =
@@ -103,7 +99,11 @@ impl World {
             out.extend_from_slice(b"Edition ");
             write_number(version, out);
         }
-        out.extend_from_slice(b"</p>\n</body>\n</html>\n");
+        out.extend_from_slice(b"</p>\n");
+        if host.markup == 1 {
+            out.extend_from_slice(NO_LINKS);
+        }
+        out.extend_from_slice(b"</body>\n</html>\n");
     }
 
     fn write_head(
@@ -145,14 +145,7 @@ impl World {
     }
 
     /// Appends a page of a farm.
-    pub(crate) fn write_farm_html(
-        &self,
-        key: u64,
-        language: u8,
-        site: Place,
-        links: &[Link],
-        out: &mut Vec<u8>,
-    ) {
+    pub(crate) fn write_farm_html(&self, key: u64, language: u8, links: &[Link], out: &mut Vec<u8>) {
         let host = self.host(0, 0);
         let words = table(language, (key % 16) as u8);
         let mut stream = Stream::new(key);
@@ -161,16 +154,8 @@ impl World {
         out.extend_from_slice(b"\">\n<head>\n<meta charset=\"utf-8\">\n<title>");
         write_phrase(words, &mut stream, 6, out);
         out.extend_from_slice(b"</title>\n</head>\n<body>\n<p>");
-        let salt = mix(key, Tag::FarmLabel, site.site.domain(), 0);
-        let mut anchors = Anchors {
-            world: self,
-            host: &host,
-            open: ANCHORS[0].0,
-            close: ANCHORS[0].1,
-            words,
-            stream,
-            salt,
-        };
+        let (open, close) = ANCHORS[0];
+        let mut anchors = Anchors { world: self, host: &host, open, close, words, stream, salt: key };
         let rest = (self.params.page_bytes as usize / 2).saturating_sub(links.len() * LINK_BYTES);
         let chunk = (rest / (links.len() + 1)).max(TEXT_BYTES_MIN);
         for (i, link) in links.iter().enumerate() {
@@ -225,6 +210,25 @@ struct Anchors<'a> {
 }
 
 impl Anchors<'_> {
+    /// Writes the leading links with this role as a list, and returns the others.
+    fn write_list<'l>(&mut self, role: Role, links: &'l [Link], out: &mut Vec<u8>) -> &'l [Link] {
+        let (list, others) = links.split_at(links.partition_point(|link| link.role <= role));
+        if !list.is_empty() {
+            out.extend_from_slice(match role {
+                Role::Navigation => b"<ul class=\"navigation\">\n",
+                Role::Breadcrumb => b"<ul class=\"path\">\n",
+                Role::Directory | Role::Content => b"<ul class=\"directory\">\n",
+            });
+            for link in list {
+                out.extend_from_slice(b"<li>");
+                self.write(link, out);
+                out.push(b'\n');
+            }
+            out.extend_from_slice(b"</ul>\n");
+        }
+        others
+    }
+
     fn write(&mut self, link: &Link, out: &mut Vec<u8>) {
         out.extend_from_slice(self.open);
         self.world.write_reference(self.host, link, self.salt, out);

@@ -13,12 +13,13 @@
 //! | `failures`, `change` | what fails, where servers are, when pages change |
 //! | `links` | the links of a page: the source of both the HTML and the truth |
 //! | `vocabulary`, `text`, `html`, `robots_txt` | bodies |
-//! | `world` | requests and answers |
+//! | `world`, `answer` | requests and answers |
 //! | `truth` | the whole, by exploring it |
 //! | `server`, `connection`, `http`, `dns` | the world on the network, real or simulated |
 //! | `web` | what a server needs to know of a world |
 //! | `audit` | the log of all requests, and the judge of it |
 
+mod answer;
 mod audit;
 mod change;
 mod connection;
@@ -44,6 +45,7 @@ mod vocabulary;
 mod web;
 mod world;
 
+pub use answer::{Answer, Behaviour, EntityTag, Request, Resolution};
 pub use audit::{
     AuditError, AuditHeader, AuditLog, AuditOptions, AuditReport, AuditedRequest, Examples, Gap,
     MalformedLine, audit,
@@ -55,4 +57,4 @@ pub use robots_txt::AGENT;
 pub use server::{ServeError, ServeOptions, Server, serve};
 pub use truth::{DomainInDegree, Size, Truth, TruthError};
 pub use web::Web;
-pub use world::{Answer, Behaviour, EPOCH_UNIX_S, EntityTag, Request, Resolution, World};
+pub use world::{EPOCH_UNIX_S, World};

@@ -10,7 +10,7 @@ use crate::pages::PageKind;
 use crate::place::{Place, Resource, Site, Target};
 use crate::world::World;
 
-/// The part of the page that a link stands in.
+/// The part of the page that a link stands in, in the order of the parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Role {
     Navigation,

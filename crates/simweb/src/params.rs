@@ -121,7 +121,7 @@ impl MaybeShare for u32 {
 params! {
     // ------------------------------------------------------------------------------------------------- size
     /// Honest pay-level domains; the index of a domain is its rank in popularity.
-    domains: u64 = [26, 760, 60_000, 4_000_000, 40];
+    domains: u64 = [26, 560, 60_000, 4_000_000, 40];
     /// How many seed URLs the world names: home pages of the most popular domains (1 to 3).
     seeds: u32 = [1, 1, 3, 3, 1];
     /// Hosts of a domain: P(at least h) = h^-hosts_exponent, and never more than hosts_max.

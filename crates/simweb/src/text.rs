@@ -13,8 +13,11 @@ const LONGEST_WORD: usize = 16;
 /// The most that one draw adds: its words, and a paragraph's end and beginning.
 const DRAW_BYTES: usize = WORDS_PER_DRAW * LONGEST_WORD + 16;
 
-/// What follows five words, by four random bits: mostly nothing, a comma now and then, a sentence of about 25 words, a
-/// paragraph of about five sentences. Each replaces the space after the last word.
+/// The marks from here on end a sentence.
+const FIRST_STOP: u64 = 12;
+
+/// What follows five words, by four random bits: mostly nothing, a comma now and then, the end of a sentence after 20
+/// words and of a paragraph after four sentences. Each replaces the space after the last word.
 static MARKS: [PaddedWord; 16] = [
     pad(" "),
     pad(" "),
@@ -40,9 +43,11 @@ pub(crate) fn write_text(table: &Table, mut stream: Stream, bytes: usize, out: &
     let end = at + bytes;
     out.resize(end + 2 * DRAW_BYTES, 0);
     let buffer = out.as_mut_slice();
+    let mut capital = false;
     while at < end {
         let mut bits = stream.next();
         let draw = &mut buffer[at..at + DRAW_BYTES];
+        let first = table.word(bits)[0];
         let mut length = 0;
         for _ in 0..WORDS_PER_DRAW {
             let word = table.word(bits);
@@ -50,6 +55,8 @@ pub(crate) fn write_text(table: &Table, mut stream: Stream, bytes: usize, out: &
             length += usize::from(word[LONGEST_WORD - 1]);
             bits >>= WORD_BITS;
         }
+        draw[0] = first - (u8::from(capital & first.is_ascii_lowercase()) << 5);
+        capital = bits & 15 >= FIRST_STOP;
         let mark = &MARKS[(bits & 15) as usize];
         draw[length - 1..length - 1 + LONGEST_WORD].copy_from_slice(mark);
         at += length - 1 + usize::from(mark[LONGEST_WORD - 1]);

@@ -3,12 +3,11 @@
 //! Filled once by [`World::new`] with a few derived tables; after that it is read only and may be shared by any number of
 //! threads. The same request at the same time always gets the same bytes.
 
-use std::net::Ipv4Addr;
-
+pub(crate) use crate::answer::{Answer, Behaviour, EntityTag, Request, Resolution};
+use crate::answer::{HTML, TEXT};
 use crate::curve::{Pareto, Spread, Zipf};
 use crate::failures::Fate;
 use crate::hosts::Host;
-use crate::html::write_status_page;
 use crate::links::Link;
 use crate::mix::mix_bytes;
 use crate::names::Names;
@@ -20,9 +19,6 @@ use crate::robots_txt::{ROBOTS_PATH, RobotsReply};
 /// The Unix time at which every world begins: midnight of the first of January 2020. Times of the world are in seconds
 /// since then.
 pub const EPOCH_UNIX_S: u64 = 1_577_836_800;
-
-const HTML: &str = "text/html; charset=utf-8";
-const TEXT: &str = "text/plain; charset=utf-8";
 
 /// A simulated Web.
 #[derive(Clone, Debug)]
@@ -39,100 +35,6 @@ pub struct World {
     pub(crate) size_spread: Spread,
     pub(crate) leaf_shares: LeafShares,
     pub(crate) robots_weights: [u32; 14],
-}
-
-/// What a name stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Resolution {
-    /// The server's address.
-    Address(Ipv4Addr),
-    /// The name does not exist.
-    NoSuchName,
-    /// The name server fails.
-    Failure,
-}
-
-/// What a client asks.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Request<'a> {
-    /// The Host header, with or without a port.
-    pub host: &'a str,
-    /// Path and query as they stand in the request line.
-    pub path_and_query: &'a str,
-    /// The User-Agent header; nothing depends on it so far.
-    pub user_agent: &'a str,
-    /// The If-None-Match header.
-    pub if_none_match: Option<&'a str>,
-    /// The If-Modified-Since header, in seconds since the world's beginning.
-    pub if_modified_since_s: Option<u64>,
-}
-
-/// How the server behaves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Behaviour {
-    /// It sends the answer.
-    Respond,
-    /// It resets the connection.
-    Reset,
-    /// It never answers.
-    Silent,
-}
-
-/// An entity tag; displayed with its quotes, as the header has it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct EntityTag(pub u64);
-
-impl std::fmt::Display for EntityTag {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "\"{:016x}\"", self.0)
-    }
-}
-
-/// What a server answers, the body apart.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
-    /// The HTTP status.
-    pub status: u16,
-    /// The Content-Type header.
-    pub content_type: &'static str,
-    /// The Location header: absolute, or a path on the same host.
-    pub location: Option<String>,
-    /// The Retry-After header.
-    pub retry_after_s: Option<u32>,
-    /// The ETag header.
-    pub etag: Option<EntityTag>,
-    /// The Last-Modified header, in seconds since the world's beginning.
-    pub last_modified_s: Option<u64>,
-    /// How long to wait before the answer.
-    pub delay_ms: u32,
-    /// What to do with it.
-    pub behaviour: Behaviour,
-}
-
-impl Answer {
-    fn new(status: u16, content_type: &'static str) -> Self {
-        Self {
-            status,
-            content_type,
-            location: None,
-            retry_after_s: None,
-            etag: None,
-            last_modified_s: None,
-            delay_ms: 0,
-            behaviour: Behaviour::Respond,
-        }
-    }
-
-    /// An answer without content: an error, or a redirect.
-    fn status(status: u16, body: &mut Vec<u8>) -> Self {
-        write_status_page(status, body);
-        let retry_after_s = (status == 503).then_some(120);
-        Self { retry_after_s, ..Self::new(status, HTML) }
-    }
-
-    fn redirect(status: u16, location: String, body: &mut Vec<u8>) -> Self {
-        Self { location: Some(location), ..Self::status(status, body) }
-    }
 }
 
 impl World {
@@ -238,9 +140,8 @@ impl World {
         };
         let mut links = Vec::with_capacity(64);
         self.farm_links(domain, label, page, &mut links);
-        let place = Place { site: Site::Farm { domain, label }, resource: Resource::Page(page) };
         let key = self.farm_key(domain, label, page);
-        self.write_farm_html(key, self.names.language(domain), place, &links, body);
+        self.write_farm_html(key, self.names.language(domain), &links, body);
         Answer::new(200, HTML)
     }
 

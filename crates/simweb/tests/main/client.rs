@@ -35,12 +35,23 @@ pub(crate) fn robots(world: &World, url: &WebUrl) -> Option<Robots> {
     panic!("robots.txt of {} is behind too many redirects", url.as_str());
 }
 
+/// A text without its comments, or whatever stands between such marks.
+fn without(text: &str, open: &str, close: &str) -> String {
+    let mut parts = text.split(open);
+    let mut kept = parts.next().expect("split yields at least one part").to_owned();
+    for part in parts {
+        kept.push_str(part.split_once(close).expect("what opens closes").1);
+    }
+    kept
+}
+
 /// The values of `href` in the anchors of a page that may be followed.
 pub(crate) fn references(page: &str) -> Vec<String> {
     let mut found = Vec::new();
     if page.contains("content=\"nofollow\"") || page.contains("content=\"noindex, nofollow\"") {
         return found;
     }
+    let page = &without(&without(page, "<!--", "-->"), "<script>", "</script>");
     let lower = page.to_ascii_lowercase();
     let mut at = 0;
     while let Some(offset) = lower[at..].find("<a ") {

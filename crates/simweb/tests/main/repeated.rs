@@ -90,3 +90,24 @@ fn near_duplicates_share_their_text() {
     let shared: u32 = by_stretch.values().filter(|&&count| count > 1).sum();
     assert!(shared * 5 > pages, "{shared} of {pages} share the beginning of their text");
 }
+
+#[test]
+fn pages_of_a_host_share_their_navigation() {
+    let world = World::new(Params::preset(Preset::Tiny), 6);
+    let mut blocks = BTreeMap::<String, Vec<u8>>::new();
+    let mut body = Vec::new();
+    let mut shared = 0;
+    for text in &world.truth(100_000).unwrap().pages {
+        let url = WebUrl::parse(text).unwrap();
+        get(&world, &url, &mut body).expect("an allowed page answers");
+        let page = String::from_utf8_lossy(&body);
+        let Some((_, rest)) = page.split_once("<ul class=\"navigation\">") else { continue };
+        let block = rest.split_once("</ul>").expect("a list ends").0.as_bytes();
+        assert!(block.len() > 100);
+        if let Some(before) = blocks.insert(url.host_name().to_owned(), block.to_vec()) {
+            assert_eq!(before, block, "{text}");
+            shared += 1;
+        }
+    }
+    assert!(shared > 500, "{shared}");
+}
