@@ -1,2 +1,30 @@
-//! The `mattock` binary.
-fn main() {}
+//! The `mattock` binary: reads the command line, calls the crates that do the work, and prints.
+//!
+//! stdout is data, stderr is talk. Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 130 interrupted
+//! (the state is safe).
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line program talks to its user")]
+
+mod args;
+mod commands;
+mod display;
+mod exit;
+mod signals;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::args::{Args, Command};
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    let result = match args.command {
+        Command::Crawl(args) => commands::crawl::run(args),
+        Command::Demo(args) => commands::demo::run(args),
+        Command::Simweb(args) => commands::simweb::run(args),
+        Command::Config(args) => commands::config::run(args),
+        Command::Bench(args) => commands::bench::run(args),
+        Command::Completions(args) => commands::completions::run(args),
+    };
+    exit::code(result)
+}

@@ -212,12 +212,7 @@ impl Totals {
 }
 
 /// Stores one exchange.
-fn archive(
-    writer: &mut WarcWriter,
-    url: &str,
-    depth: u32,
-    exchange: &Exchange,
-) -> Result<(), CrawlError> {
+fn archive(writer: &mut WarcWriter, url: &str, depth: u32, exchange: &Exchange) -> Result<(), CrawlError> {
     writer.write_page(&Page {
         url,
         ip: exchange.address,

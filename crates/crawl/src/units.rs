@@ -85,9 +85,14 @@ mod tests {
 
     #[test]
     fn sizes_have_decimal_and_binary_units() {
-        for (text, bytes) in
-            [("10", 10), ("1KB", 1000), ("1KiB", 1024), ("1.5 MB", 1_500_000), ("2GiB", 2 << 30), ("3g", 3_000_000_000)]
-        {
+        for (text, bytes) in [
+            ("10", 10),
+            ("1KB", 1000),
+            ("1KiB", 1024),
+            ("1.5 MB", 1_500_000),
+            ("2GiB", 2 << 30),
+            ("3g", 3_000_000_000),
+        ] {
             assert_eq!(parse_size(text), Ok(bytes), "{text}");
         }
         for bad in ["", "MB", "-1", "1XB", "99999999999TB", "1 2"] {

@@ -171,8 +171,9 @@ impl Frontier {
         let consequence = outcome.consequence();
         let attempt = visit.request.attempt;
         let again = attempt < consequence.retries.min(self.politeness.retries_max);
-        let asked = Duration::from_secs(retry_after_s.unwrap_or(0)).min(self.politeness.retry_after_max);
-        let wait = consequence.wait.saturating_mul(1 << attempt.min(16)).max(asked);
+        // A server that names a time knows better than our table.
+        let first = retry_after_s.map_or(consequence.wait, Duration::from_secs);
+        let wait = first.saturating_mul(1 << attempt.min(16)).min(self.politeness.retry_after_max);
         let host: Box<str> = visit.request.url.host().into();
         match visit.purpose {
             Purpose::Page if again => {
@@ -279,6 +280,22 @@ mod tests {
         assert_eq!(tries, 3);
         assert_eq!(now, at(3000), "one second, then two");
         assert_eq!(frontier.next(now), Next::Empty);
+    }
+
+    #[test]
+    fn a_server_that_asks_for_a_pause_gets_it() {
+        let mut frontier = frontier(0);
+        let link =
+            |path: &str| Link { url: WebUrl::parse(&format!("http://a.com/{path}")).unwrap(), depth: 0 };
+        frontier.submit(vec![link("1"), link("2")], at(0));
+        let robots = visit(&mut frontier, at(0));
+        finish(&mut frontier, robots, FetchOutcome::Answered(404), at(0));
+        let busy = visit(&mut frontier, at(0));
+        let outcome = FetchOutcome::Answered(503);
+        let finished = Finished { visit: busy, outcome, at: at(0), retry_after_s: Some(30), robots: None };
+        assert_eq!(frontier.finished(finished, at(0)), Settled::Again);
+        assert_eq!(frontier.next(at(0)), Next::WaitUntil(at(30_000)), "the whole host is left alone");
+        assert_eq!(visit(&mut frontier, at(30_000)).request.number, 1, "what did not fail goes first");
     }
 
     #[test]

@@ -79,7 +79,8 @@ pub struct Answer {
 }
 
 impl Answer {
-    pub(crate) fn new(status: u16, content_type: &'static str) -> Self {
+    /// An answer with nothing but a status and a type.
+    pub fn new(status: u16, content_type: &'static str) -> Self {
         Self {
             status,
             content_type,
@@ -95,8 +96,7 @@ impl Answer {
     /// An answer without content: an error, or a redirect.
     pub(crate) fn status(status: u16, body: &mut Vec<u8>) -> Self {
         write_status_page(status, body);
-        let retry_after_s = (status == 503).then_some(120);
-        Self { retry_after_s, ..Self::new(status, HTML) }
+        Self::new(status, HTML)
     }
 
     pub(crate) fn redirect(status: u16, location: String, body: &mut Vec<u8>) -> Self {

@@ -22,6 +22,7 @@
 mod answer;
 mod audit;
 mod change;
+mod command;
 mod connection;
 mod curve;
 mod dns;
@@ -50,6 +51,7 @@ pub use audit::{
     AuditError, AuditHeader, AuditLog, AuditOptions, AuditReport, AuditedRequest, Examples, Gap,
     MalformedLine, audit,
 };
+pub use command::crawl_command;
 pub use error::SimwebError;
 pub use names::LANGUAGES;
 pub use params::{Params, Preset};

@@ -4,6 +4,7 @@
 //! them, and it touches no HTML and no network. RAM grows with the URLs found; a limit says when to give up.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
+use std::fmt;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use serde::Serialize;
@@ -67,6 +68,23 @@ pub struct Truth {
     /// For each domain with an allowed page, how many others link to it; by name.
     #[serde(skip)]
     pub in_degrees: Vec<DomainInDegree>,
+}
+
+impl fmt::Display for Truth {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(out, "reachable pages   {:>10}  (a crawler that ignores robots.txt)", self.reachable)?;
+        writeln!(out, "allowed pages     {:>10}  (one that obeys it)", self.allowed)?;
+        writeln!(out, "  on hosts        {:>10}", self.hosts)?;
+        writeln!(out, "  in domains      {:>10}", self.domains)?;
+        writeln!(out, "  copies of others{:>10}", self.duplicates)?;
+        writeln!(out, "forbidden URLs    {:>10}", self.forbidden)?;
+        writeln!(out, "on dead hosts     {:>10}", self.unreachable)?;
+        write!(out, "links followed    {:>10}", self.links)?;
+        for (status, count) in &self.statuses {
+            write!(out, "\nstatus {status}        {count:>10}")?;
+        }
+        Ok(())
+    }
 }
 
 /// How many other domains have a link to a domain on their allowed pages.

@@ -130,6 +130,7 @@ impl World {
             Site::Farm { domain, label } => self.farm_answer(domain, label, path, body),
             Site::Host { domain, index } => self.host_answer(domain, index, path, request, time_s, body),
         };
+        answer.retry_after_s = (answer.status == 503).then_some(self.params.retry_after_s);
         answer.delay_ms = self.delay_ms(site, mix_bytes(0, path.as_bytes()));
         answer
     }

@@ -104,10 +104,15 @@ impl Config {
             },
             limits: Limits {
                 connect: duration("fetch.connect_timeout", &fetch.connect_timeout, limits.connect)?,
-                first_byte: duration("fetch.first_byte_timeout", &fetch.first_byte_timeout, limits.first_byte)?,
+                first_byte: duration(
+                    "fetch.first_byte_timeout",
+                    &fetch.first_byte_timeout,
+                    limits.first_byte,
+                )?,
                 idle: duration("fetch.idle_timeout", &fetch.idle_timeout, limits.idle)?,
                 total: duration("fetch.total_timeout", &fetch.total_timeout, limits.total)?,
-                body_bytes_max: size("fetch.body_max", &fetch.body_max, limits.body_bytes_max as u64)? as usize,
+                body_bytes_max: size("fetch.body_max", &fetch.body_max, limits.body_bytes_max as u64)?
+                    as usize,
                 ..limits
             },
             name_servers: (!dns.is_empty()).then_some(NameServers(dns)),
@@ -181,7 +186,9 @@ fn user_agent(product: &str, contact: Option<&str>) -> Result<String, ConfigErro
 /// Text that can go into a header field as it is.
 fn header_text(key: &'static str, text: &str) -> Result<String, ConfigError> {
     if text.is_empty() || text.chars().any(|c| !(' '..='~').contains(&c) || c == '(' || c == ')') {
-        return Err(wrong(key)(format!("{text:?} cannot stand in a header; use plain ASCII without brackets")));
+        return Err(wrong(key)(format!(
+            "{text:?} cannot stand in a header; use plain ASCII without brackets"
+        )));
     }
     Ok(text.to_owned())
 }

@@ -11,9 +11,7 @@ mod unknown;
 
 pub use checked::Config;
 pub use example::EXAMPLE;
-pub use raw::{
-    RawArchive, RawConfig, RawCrawl, RawFetch, RawIdentity, RawNetwork, RawPoliteness, RawScope,
-};
+pub use raw::{RawArchive, RawConfig, RawCrawl, RawFetch, RawIdentity, RawNetwork, RawPoliteness, RawScope};
 
 /// What is wrong with a configuration.
 #[derive(Debug, thiserror::Error)]

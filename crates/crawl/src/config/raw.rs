@@ -187,11 +187,25 @@ mod tests {
         let RawConfig { crawl, politeness, identity, fetch, network, archive } = all;
         let empty = RawConfig::default();
         for (section, left) in [
-            ("crawl", crawl.seeds.is_none() || crawl.scope.is_none() || crawl.max_pages.is_none() || crawl.max_depth.is_none()),
-            ("politeness", politeness.delay.is_none() || politeness.crawl_delay_max.is_none() || politeness.retries.is_none()),
+            (
+                "crawl",
+                crawl.seeds.is_none()
+                    || crawl.scope.is_none()
+                    || crawl.max_pages.is_none()
+                    || crawl.max_depth.is_none(),
+            ),
+            (
+                "politeness",
+                politeness.delay.is_none()
+                    || politeness.crawl_delay_max.is_none()
+                    || politeness.retries.is_none(),
+            ),
             ("identity", identity.product.is_none() || identity.contact.is_none() || identity.from.is_none()),
             ("fetch", fetch.body_max.is_none() || fetch == empty.fetch),
-            ("network", network.dns.is_none() || network.allow_address.is_none() || network.connect_port.is_none()),
+            (
+                "network",
+                network.dns.is_none() || network.allow_address.is_none() || network.connect_port.is_none(),
+            ),
             ("archive", archive.prefix.is_none() || archive.file_size.is_none() || archive.level.is_none()),
         ] {
             assert!(!left, "[{section}] of the example lacks a key");

@@ -1,0 +1,294 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{ArgAction, Parser, Subcommand, ValueEnum};
+use mattock_crawl::units::{parse_duration, parse_size};
+use mattock_simweb::Preset;
+use mattock_weburl::WebUrl;
+
+/// Crawls, stores and studies the Web.
+#[derive(Debug, Parser)]
+#[command(name = "mattock", version, propagate_version = true, args_override_self = true)]
+#[command(after_help = "Begin with `mattock demo`: it crawls a simulated Web and needs no network.")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Crawl from seeds into a directory; the same command again goes on where it stopped
+    Crawl(Box<CrawlArgs>),
+    /// Crawl a simulated Web for a while and show what was found
+    Demo(DemoArgs),
+    /// Serve, measure and audit the simulated Web
+    Simweb(SimwebArgs),
+    /// Show the configuration
+    Config(ConfigArgs),
+    /// Measure this machine: ratios within one run
+    Bench(BenchArgs),
+    /// Print a completion script for a shell
+    Completions(CompletionsArgs),
+}
+
+/// Arguments of `mattock crawl`.
+#[derive(Debug, clap::Args)]
+#[command(args_override_self = true)]
+pub(crate) struct CrawlArgs {
+    /// URLs to begin with
+    #[arg(value_name = "SEED", value_parser = parse_seed)]
+    pub(crate) seeds: Vec<String>,
+
+    /// The crawl's directory: new, empty, or an earlier crawl to go on with
+    #[arg(long, value_name = "DIR", env = "MATTOCK_OUT")]
+    pub(crate) out: PathBuf,
+
+    /// A configuration file (see `mattock config --example`)
+    #[arg(long, value_name = "FILE", env = "MATTOCK_CONFIG")]
+    pub(crate) config: Option<PathBuf>,
+
+    /// Stop after so many pages
+    #[arg(long, value_name = "N", env = "MATTOCK_MAX_PAGES")]
+    pub(crate) max_pages: Option<u64>,
+
+    /// Follow links at most so many steps away from a seed
+    #[arg(long, value_name = "N", env = "MATTOCK_MAX_DEPTH")]
+    pub(crate) max_depth: Option<u32>,
+
+    /// How far links are followed
+    #[arg(long, value_enum, env = "MATTOCK_SCOPE")]
+    pub(crate) scope: Option<Scope>,
+
+    /// Time between two requests to one host, like 500ms or 2s
+    #[arg(long, value_name = "DURATION", env = "MATTOCK_DELAY", value_parser = checked_duration)]
+    pub(crate) delay: Option<String>,
+
+    /// Retries of a URL that failed for a passing reason, at most
+    #[arg(long, value_name = "N", env = "MATTOCK_RETRIES")]
+    pub(crate) retries: Option<u8>,
+
+    /// Connections open at once
+    #[arg(long, value_name = "N", env = "MATTOCK_CONNECTIONS")]
+    pub(crate) connections: Option<usize>,
+
+    /// Cut bodies at this size, like 10MiB
+    #[arg(long, value_name = "SIZE", env = "MATTOCK_BODY_MAX", value_parser = checked_size)]
+    pub(crate) body_max: Option<String>,
+
+    /// Who crawls: a URL or e-mail address that becomes part of the User-Agent
+    #[arg(long, value_name = "TEXT", env = "MATTOCK_CONTACT")]
+    pub(crate) contact: Option<String>,
+
+    /// A name server to ask instead of the machine's; may be repeated
+    #[arg(long, value_name = "ADDRESS", env = "MATTOCK_DNS", action = ArgAction::Append)]
+    pub(crate) dns: Vec<String>,
+
+    /// A range of addresses to connect to beside the public ones, like 127.0.0.0/8; may be repeated
+    #[arg(long, value_name = "CIDR", env = "MATTOCK_ALLOW_ADDRESS", action = ArgAction::Append)]
+    pub(crate) allow_address: Vec<String>,
+
+    /// Connect to another port than the URL says, like 80=8080; may be repeated
+    #[arg(long, value_name = "FROM=TO", env = "MATTOCK_CONNECT_PORT", action = ArgAction::Append)]
+    pub(crate) connect_port: Vec<String>,
+
+    /// Print the result as one JSON object on stdout
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Show no progress
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Scope {
+    /// The seeds' hosts
+    Host,
+    /// All hosts under the seeds' pay-level domains
+    Domain,
+    /// Anywhere
+    Any,
+}
+
+/// Arguments of `mattock demo`.
+#[derive(Debug, clap::Args)]
+#[command(args_override_self = true)]
+pub(crate) struct DemoArgs {
+    /// How long to crawl
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub(crate) seconds: u64,
+
+    /// Where the crawl and the report go; must be new or empty
+    #[arg(long, value_name = "DIR", default_value = "mattock-demo")]
+    pub(crate) out: PathBuf,
+}
+
+/// Arguments of `mattock simweb`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct SimwebArgs {
+    #[command(subcommand)]
+    pub(crate) command: SimwebCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SimwebCommand {
+    /// Serve a world on loopback addresses until interrupted
+    ///
+    /// The first line on stdout, printed when it is ready, is the `mattock crawl` command that crawls it.
+    Serve(ServeArgs),
+    /// Say what a perfect crawl of a world would find
+    Truth(TruthArgs),
+    /// Judge a crawler by the server's log of its requests
+    Audit(AuditArgs),
+    /// Print a world's parameters as a commented TOML file
+    Params(ParamsArgs),
+}
+
+/// Which world.
+#[derive(Debug, clap::Args)]
+pub(crate) struct WorldArgs {
+    /// A ready-made world: tiny, small, large, huge or spam
+    #[arg(long, value_name = "NAME", default_value_t = Preset::Tiny)]
+    pub(crate) preset: Preset,
+
+    /// A TOML file of parameters instead of a preset (see `mattock simweb params`)
+    #[arg(long, value_name = "FILE", conflicts_with = "preset")]
+    pub(crate) params: Option<PathBuf>,
+
+    /// The seed that everything in the world follows from
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(args_override_self = true)]
+pub(crate) struct ServeArgs {
+    #[command(flatten)]
+    pub(crate) world: WorldArgs,
+
+    /// Log every request to this file, for `mattock simweb audit`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) audit: Option<PathBuf>,
+
+    /// The delay that crawlers are asked to keep; part of the printed command and judged by the auditor
+    #[arg(long, value_name = "DURATION", default_value = "100ms", value_parser = checked_duration)]
+    pub(crate) delay: String,
+
+    /// TCP port of the Web servers on every 127.x.y.z; 0 takes a free one
+    #[arg(long, value_name = "PORT", default_value_t = 0)]
+    pub(crate) http_port: u16,
+
+    /// UDP port of the name server on 127.0.0.1; 0 takes a free one
+    #[arg(long, value_name = "PORT", default_value_t = 0)]
+    pub(crate) dns_port: u16,
+
+    /// Seconds of the world that pass in one second: pages change faster
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0)]
+    pub(crate) time_scale: f64,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(args_override_self = true)]
+pub(crate) struct TruthArgs {
+    #[command(flatten)]
+    pub(crate) world: WorldArgs,
+
+    /// Give up on worlds with more URLs than this
+    #[arg(long, value_name = "N", default_value_t = 20_000_000)]
+    pub(crate) limit: usize,
+
+    /// Also list the pages, one per line
+    #[arg(long)]
+    pub(crate) pages: bool,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(args_override_self = true)]
+pub(crate) struct AuditArgs {
+    /// The log that `mattock simweb serve --audit` wrote
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+
+    /// Judge by this delay instead of the one that was asked for when serving
+    #[arg(long, value_name = "DURATION", value_parser = checked_duration)]
+    pub(crate) delay: Option<String>,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ParamsArgs {
+    /// The preset to begin with: tiny, small, large, huge or spam
+    #[arg(long, value_name = "NAME", default_value_t = Preset::Tiny)]
+    pub(crate) preset: Preset,
+}
+
+/// Arguments of `mattock config`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ConfigArgs {
+    /// Print a commented example with every key and its default
+    #[arg(long, required = true)]
+    pub(crate) example: bool,
+}
+
+/// Arguments of `mattock bench`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct BenchArgs {
+    #[command(subcommand)]
+    pub(crate) command: BenchCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum BenchCommand {
+    /// How many pages a second one core of the simulated Web serves
+    Simweb(BenchSimwebArgs),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct BenchSimwebArgs {
+    /// How long each of the rounds takes
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    pub(crate) seconds: u64,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Arguments of `mattock completions`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    #[arg(value_enum)]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+fn parse_seed(text: &str) -> Result<String, String> {
+    WebUrl::parse(text).map(|_| text.to_owned()).map_err(|error| error.to_string())
+}
+
+fn checked_duration(text: &str) -> Result<String, String> {
+    parse_duration(text).map(|_| text.to_owned())
+}
+
+fn checked_size(text: &str) -> Result<String, String> {
+    parse_size(text).map(|_| text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Args;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Args::command().debug_assert();
+    }
+}

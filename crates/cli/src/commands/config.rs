@@ -1,0 +1,10 @@
+//! `mattock config`
+
+use crate::args::ConfigArgs;
+use crate::exit::Ended;
+
+pub(crate) fn run(args: ConfigArgs) -> anyhow::Result<Ended> {
+    debug_assert!(args.example, "the only thing that can be asked for");
+    print!("{}", mattock_crawl::config::EXAMPLE);
+    Ok(Ended::Done)
+}

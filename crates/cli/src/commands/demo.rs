@@ -1,0 +1,104 @@
+//! `mattock demo`
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::Context;
+use mattock_crawl::{Control, Crawl, RawConfig};
+use mattock_env::Env;
+use mattock_lab::ServedWorld;
+use mattock_lab::demo::{self, Sample};
+use mattock_simweb::{Params, Preset, World};
+
+use crate::args::DemoArgs;
+use crate::display::{Display, print_summary};
+use crate::exit::{Ended, Usage};
+use crate::signals;
+
+const SEED: u64 = 2007;
+const SAMPLE_EVERY: Duration = Duration::from_millis(250);
+
+pub(crate) fn run(args: DemoArgs) -> anyhow::Result<Ended> {
+    let env = Env::real();
+    let occupied = env.files.entry(&args.out)?.is_some() && !env.files.list(&args.out)?.is_empty();
+    if occupied {
+        let message =
+            format!("{} is not empty; name another directory with --out, or remove it", args.out.display());
+        return Err(Usage(message).into());
+    }
+    eprintln!("A simulated Web is started on loopback addresses: millions of pages, no network needed.");
+    let world = World::new(Params::preset(Preset::Large), SEED);
+    let seeds = world.seeds();
+    let served = ServedWorld::start(world)?;
+    let config = RawConfig::parse(&demo::crawl_config(&served, &seeds), "demo")?;
+    let crawl = Crawl::open(&env, &args.out, config)?;
+    eprintln!("Crawling it for {} seconds into {} …", args.seconds, args.out.display());
+
+    let control = Control::default();
+    let progress = crawl.progress();
+    let display = Display::new(progress.clone(), None, false);
+    let (summary, samples) = mattock_env::run(async {
+        let shown = tokio::task::spawn_local(display.run(env.clock.clone()));
+        let stop = control.clone();
+        let clock = env.clock.clone();
+        let limit = Duration::from_secs(args.seconds);
+        let timed = tokio::task::spawn_local(async move {
+            let _ = clock.timeout(limit, signals::interrupted()).await;
+            stop.stop();
+        });
+        let clock = env.clock.clone();
+        let sampled = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));
+        let samples = sampled.clone();
+        let sampler = tokio::task::spawn_local(async move {
+            let begun = clock.now();
+            loop {
+                let reading = progress.read();
+                let seconds = clock.now().since(begun).as_secs_f64();
+                let sample =
+                    Sample { seconds, pages: reading.pages, bytes: reading.bytes, queued: reading.queued };
+                samples.borrow_mut().push(sample);
+                clock.sleep(SAMPLE_EVERY).await;
+            }
+        });
+        let summary = crawl.run(control).await;
+        for task in [shown, timed, sampler] {
+            task.abort();
+            let _ = task.await;
+        }
+        summary.map(|summary| (summary, sampled.take()))
+    })?;
+    drop(served);
+
+    print_summary(&summary, &args.out);
+    let report = args.out.join("report.html");
+    let html = demo::report(&summary, &samples, &next_commands(&args.out));
+    env.files
+        .write_atomic(&report, html.as_bytes())
+        .with_context(|| format!("cannot write {}", report.display()))?;
+    println!("{}", report.display());
+    eprintln!("\nThe report is {} (open it in a browser). What to try next:", report.display());
+    for (command, what) in next_commands(&args.out) {
+        eprintln!("\n  {command}\n      {what}");
+    }
+    Ok(Ended::Done)
+}
+
+fn next_commands(out: &Path) -> [(String, String); 3] {
+    let warc = out.join("warc").display().to_string();
+    [
+        (
+            format!("gzip -dc {warc}/*.warc.gz | less"),
+            "look at what was stored: every request and response, as standard WARC records".into(),
+        ),
+        (
+            "mattock simweb serve --preset small --audit audit.log".into(),
+            "serve a smaller simulated Web and log every request; it prints the command that crawls it, and \
+             `mattock simweb audit audit.log` then judges the crawler's manners"
+                .into(),
+        ),
+        (
+            "mattock crawl --out my-crawl --max-pages 100 http://example.com/".into(),
+            "crawl a real site, two seconds between requests, robots.txt obeyed".into(),
+        ),
+    ]
+}

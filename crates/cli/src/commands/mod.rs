@@ -1,0 +1,8 @@
+//! One file per command: arguments in, calls, output.
+
+pub(crate) mod bench;
+pub(crate) mod completions;
+pub(crate) mod config;
+pub(crate) mod crawl;
+pub(crate) mod demo;
+pub(crate) mod simweb;

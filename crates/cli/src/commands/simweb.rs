@@ -1,0 +1,104 @@
+//! `mattock simweb`
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::Context;
+use mattock_crawl::units::{format_duration, parse_duration};
+use mattock_env::Env;
+use mattock_simweb::{
+    AuditHeader, AuditLog, AuditOptions, Params, ServeOptions, World, audit, crawl_command, serve,
+};
+
+use crate::args::{AuditArgs, ServeArgs, SimwebArgs, SimwebCommand, TruthArgs, WorldArgs};
+use crate::exit::{Ended, Usage};
+use crate::signals;
+
+pub(crate) fn run(args: SimwebArgs) -> anyhow::Result<Ended> {
+    let env = Env::real();
+    match args.command {
+        SimwebCommand::Serve(args) => serve_world(&env, &args),
+        SimwebCommand::Truth(args) => truth(&env, &args),
+        SimwebCommand::Audit(args) => judge(&env, &args),
+        SimwebCommand::Params(args) => {
+            print!("{}", Params::example_toml(args.preset));
+            Ok(Ended::Done)
+        }
+    }
+}
+
+fn world(env: &Env, args: &WorldArgs) -> anyhow::Result<World> {
+    let params = match &args.params {
+        None => Params::preset(args.preset),
+        Some(path) => {
+            let bytes = env.files.read(path).with_context(|| format!("cannot read {}", path.display()))?;
+            Params::from_toml(&String::from_utf8_lossy(&bytes)).with_context(|| path.display().to_string())?
+        }
+    };
+    Ok(World::new(params, args.seed))
+}
+
+fn delay_ms(text: &str) -> anyhow::Result<u64> {
+    let delay = parse_duration(text).map_err(Usage)?;
+    Ok(u64::try_from(delay.as_millis())?)
+}
+
+fn serve_world(env: &Env, args: &ServeArgs) -> anyhow::Result<Ended> {
+    let world = world(env, &args.world)?;
+    let delay = parse_duration(&args.delay).map_err(Usage)?;
+    let options = ServeOptions {
+        http_port: args.http_port,
+        dns_port: args.dns_port,
+        time_scale: args.time_scale,
+        ..ServeOptions::default()
+    };
+    let log =
+        args.audit.as_deref().map(|path| audit_log(env, path, &world, delay_ms(&args.delay)?)).transpose()?;
+    mattock_env::run(async {
+        let seeds = world.seeds();
+        let server = serve(env, Arc::new(world), options, log).await?;
+        let (dns, port) = (server.dns_address(), server.http_port());
+        println!("{}", crawl_command(&seeds, dns, port, &format_duration(delay), Path::new("simweb-crawl")));
+        eprintln!("Serving until Ctrl-C. The command above crawls it from another terminal.");
+        signals::interrupted().await;
+        let (requests, bytes) = (server.requests(), server.bytes());
+        server.stop().await?;
+        eprintln!("Served {requests} requests, {bytes} bytes.");
+        if let Some(path) = &args.audit {
+            eprintln!("Judge the crawler with:\n  mattock simweb audit {}", path.display());
+        }
+        Ok(Ended::Done)
+    })
+}
+
+fn audit_log(env: &Env, path: &Path, world: &World, delay_ms: u64) -> anyhow::Result<AuditLog> {
+    let header = AuditHeader { seed: world.seed(), delay_ms: Some(delay_ms), params: world.params().clone() };
+    Ok(AuditLog::create(env, path, &header)?)
+}
+
+fn truth(env: &Env, args: &TruthArgs) -> anyhow::Result<Ended> {
+    let truth = world(env, &args.world)?.truth(args.limit)?;
+    if args.json {
+        println!("{}", serde_json::to_string(&truth)?);
+    } else {
+        println!("{truth}");
+    }
+    if args.pages {
+        for page in &truth.pages {
+            println!("{page}");
+        }
+    }
+    Ok(Ended::Done)
+}
+
+fn judge(env: &Env, args: &AuditArgs) -> anyhow::Result<Ended> {
+    let asked = args.delay.as_deref().map(delay_ms).transpose()?;
+    let options = AuditOptions { delay_ms: asked.map(|ms| ms as f64), ..AuditOptions::default() };
+    let report = audit(&env.files, &args.file, &options)?;
+    if args.json {
+        println!("{}", serde_json::to_string(&report)?);
+    } else {
+        println!("{report}");
+    }
+    Ok(Ended::Done)
+}

@@ -1,0 +1,136 @@
+//! What a person sees while a crawl runs, and when it is over.
+//!
+//! On a terminal one line that is redrawn; elsewhere a plain line every few seconds. All of it on stderr.
+
+use std::io::IsTerminal;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use indicatif::{HumanBytes, HumanCount, HumanDuration, ProgressBar, ProgressStyle};
+use mattock_crawl::{End, Progress, Summary};
+use mattock_env::{Clock, Time};
+
+const REDRAW: Duration = Duration::from_millis(200);
+const PLAIN_EVERY: Duration = Duration::from_secs(5);
+/// Speed is the mean over this window.
+const WINDOW: usize = 10;
+
+/// A progress display.
+pub(crate) struct Display {
+    progress: Arc<Progress>,
+    bar: Option<ProgressBar>,
+    quiet: bool,
+    last: Vec<(Time, u64, u64)>,
+}
+
+impl Display {
+    pub(crate) fn new(progress: Arc<Progress>, max_pages: Option<u64>, quiet: bool) -> Display {
+        let bar = (!quiet && std::io::stderr().is_terminal()).then(|| bar(max_pages));
+        Display { progress, bar, quiet, last: Vec::new() }
+    }
+
+    /// Shows progress until it is dropped.
+    pub(crate) async fn run(mut self, clock: Clock) {
+        let mut plain_next = clock.now() + PLAIN_EVERY;
+        loop {
+            clock.sleep(REDRAW).await;
+            let now = clock.now();
+            let line = self.line(now);
+            match &self.bar {
+                Some(bar) => {
+                    bar.set_position(self.progress.read().pages);
+                    bar.set_message(line);
+                }
+                None if !self.quiet && now >= plain_next => {
+                    plain_next = now + PLAIN_EVERY;
+                    eprintln!("{:>5.0} s  {line}", now.as_seconds());
+                }
+                None => {}
+            }
+        }
+    }
+
+    fn line(&mut self, now: Time) -> String {
+        let reading = self.progress.read();
+        if self.last.len() == WINDOW {
+            self.last.remove(0);
+        }
+        self.last.push((now, reading.pages, reading.bytes));
+        let (then, pages, bytes) = self.last[0];
+        let seconds = now.since(then).as_secs_f64().max(0.001);
+        format!(
+            "{} pages  {:.0} pages/s  {:.1} MB/s  {} queued  {} hosts  {} open  {} errors",
+            HumanCount(reading.pages),
+            (reading.pages - pages) as f64 / seconds,
+            (reading.bytes - bytes) as f64 / seconds / 1e6,
+            HumanCount(reading.queued),
+            HumanCount(reading.hosts),
+            reading.in_flight,
+            HumanCount(reading.errors),
+        )
+    }
+}
+
+impl Drop for Display {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn bar(max_pages: Option<u64>) -> ProgressBar {
+    let (bar, template) = match max_pages {
+        Some(pages) => (ProgressBar::new(pages), "{spinner} {elapsed} [{bar:24}] {msg}"),
+        None => (ProgressBar::new_spinner(), "{spinner} {elapsed} {msg}"),
+    };
+    let style = ProgressStyle::with_template(template).expect("the template is a constant");
+    bar.set_style(style.progress_chars("=> "));
+    bar
+}
+
+/// The end of a crawl in a few lines.
+pub(crate) fn print_summary(summary: &Summary, out: &Path) {
+    let end = match summary.end {
+        End::Complete => "Complete: nothing is left to fetch.".to_owned(),
+        End::MaxPages => {
+            format!("The page limit is reached; {} URLs still wait.", HumanCount(summary.urls_queued))
+        }
+        End::Stopped => format!("Stopped; {} URLs still wait.", HumanCount(summary.urls_queued)),
+    };
+    let seconds = summary.seconds.max(0.001);
+    eprintln!("\n{end}");
+    eprintln!(
+        "  pages      {} from {} domains, {}",
+        HumanCount(summary.pages),
+        HumanCount(summary.domains),
+        HumanBytes(summary.bytes)
+    );
+    eprintln!("  URLs seen  {}", HumanCount(summary.urls_seen));
+    eprintln!(
+        "  time       {} ({:.1} s of CPU)",
+        if seconds < 10.0 {
+            format!("{seconds:.1} s")
+        } else {
+            HumanDuration(Duration::from_secs_f64(seconds)).to_string()
+        },
+        summary.cpu_seconds
+    );
+    let counted = |counts: &std::collections::BTreeMap<String, u64>| {
+        let mut counts: Vec<_> = counts.iter().collect();
+        counts.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
+        counts
+            .iter()
+            .map(|(name, count)| format!("{name} × {}", HumanCount(**count)))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    if !summary.outcomes.is_empty() {
+        eprintln!("  outcomes   {}", counted(&summary.outcomes));
+    }
+    if !summary.refused.is_empty() {
+        eprintln!("  refused    {}", counted(&summary.refused));
+    }
+    eprintln!("  archive    {}", out.join("warc").display());
+}

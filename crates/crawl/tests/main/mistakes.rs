@@ -1,0 +1,55 @@
+//! Mistakes of the user: each gets a message that says what to do, and leaves nothing behind.
+
+use std::path::Path;
+
+use mattock_crawl::{Control, Crawl, CrawlError, RawConfig};
+use mattock_env::Env;
+use mattock_env::sim::Simulation;
+
+fn open(env: &Env, root: &str, config: &str) -> Result<Crawl, CrawlError> {
+    Crawl::open(env, Path::new(root), RawConfig::parse(config, "test")?)
+}
+
+fn message(env: &Env, root: &str, config: &str) -> String {
+    open(env, root, config).err().expect("a mistake").to_string()
+}
+
+const SEED: &str = "[crawl]\nseeds = ['http://example.com/']";
+
+#[test]
+fn they_are_told_and_nothing_is_written() {
+    Simulation::new(1).run(|env| async move {
+        let nothing_at = |path: &str| assert_eq!(env.files.entry(Path::new(path)).unwrap(), None);
+        assert!(message(&env, "/new", "").contains("no seed"));
+        nothing_at("/new");
+        assert!(message(&env, "/new", "[crawl]\nseeds = ['example.com']").contains("http://example.com/"));
+        nothing_at("/new");
+        assert!(message(&env, "/new", "[crawl]\nseedz = []").contains("did you mean `crawl.seeds`?"));
+        nothing_at("/new");
+
+        env.files.create_dir_all(Path::new("/photos")).unwrap();
+        env.files.write_atomic(Path::new("/photos/1.jpg"), b"x").unwrap();
+        let told = message(&env, "/photos", SEED);
+        assert!(told.contains("/photos is not a crawl") && told.contains("--out"), "{told}");
+        assert!(message(&env, "/photos/1.jpg", SEED).contains("not a file"));
+
+        open(&env, "/crawl", SEED).unwrap();
+        env.files.write_atomic(Path::new("/crawl/state/frontier"), b"MATTOCKF garbage").unwrap();
+        let damaged =
+            open(&env, "/crawl", "").unwrap().run(Control::default()).await.unwrap_err().to_string();
+        assert!(damaged.contains("/crawl/state/frontier"), "{damaged}");
+        env.files.write_atomic(Path::new("/crawl/crawl.toml"), b"[crawl\n").unwrap();
+        assert!(message(&env, "/crawl", "").contains("/crawl/crawl.toml"));
+    });
+}
+
+#[test]
+fn seeds_of_later_runs_are_added() {
+    Simulation::new(1).run(|env| async move {
+        open(&env, "/crawl", SEED).unwrap();
+        let again = open(&env, "/crawl", "[crawl]\nseeds = ['http://example.org']\nmax_pages = 3").unwrap();
+        let seeds: Vec<&str> = again.config().seeds.iter().map(|seed| seed.as_str()).collect();
+        assert_eq!(seeds, ["http://example.com/", "http://example.org/"]);
+        assert_eq!(open(&env, "/crawl", "").unwrap().config().max_pages, Some(3));
+    });
+}

@@ -1,0 +1,47 @@
+//! A crawl that was stopped goes on where it was.
+
+use std::path::Path;
+use std::time::Duration;
+
+use mattock_crawl::{Control, End};
+use mattock_env::sim::Simulation;
+
+use crate::world::{archived, assert_polite, crawl, crawl_until, tiny};
+
+#[test]
+fn stopped_three_times_and_still_every_page_once() {
+    let seed = 7;
+    let truth = tiny(seed).truth(1_000_000).unwrap();
+    let mut simulation = Simulation::new(seed);
+    for run in 0..3 {
+        let (summary, report) = simulation.run(|env| async move {
+            let control = Control::default();
+            let (stop, clock) = (control.clone(), env.clock.clone());
+            tokio::task::spawn_local(async move {
+                clock.sleep(Duration::from_secs(20 + 7 * run)).await;
+                stop.stop();
+            });
+            crawl_until(&env, tiny(seed), Path::new("/crawl"), "", control).await
+        });
+        assert_eq!(summary.end, End::Stopped);
+        assert!(summary.pages > 0 && summary.urls_queued > 0);
+        assert_polite(&report, Duration::from_secs(2));
+    }
+    let (summary, pages) = simulation.run(|env| async move {
+        let root = Path::new("/crawl");
+        let (summary, _) = crawl(&env, tiny(seed), root, "").await;
+        (summary, archived(&env, root))
+    });
+    assert_eq!(pages, truth.pages);
+    assert_eq!((summary.end, summary.pages), (End::Complete, truth.allowed));
+}
+
+#[test]
+fn a_page_limit_can_be_raised() {
+    let mut simulation = Simulation::new(2);
+    for (change, pages) in [("[crawl]\nmax_pages = 10", 10), ("[crawl]\nmax_pages = 25", 25)] {
+        let summary =
+            simulation.run(|env| async move { crawl(&env, tiny(2), Path::new("/crawl"), change).await.0 });
+        assert_eq!((summary.end, summary.pages), (End::MaxPages, pages));
+    }
+}

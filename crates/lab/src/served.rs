@@ -1,0 +1,63 @@
+//! A simulated Web on a thread of its own, for whoever wants to crawl it from this process.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::mpsc;
+use std::thread::JoinHandle;
+
+use mattock_env::Env;
+use mattock_simweb::{ServeError, ServeOptions, Web, serve};
+use tokio::sync::oneshot;
+
+/// A running simulated Web; dropping it ends it.
+#[derive(Debug)]
+pub struct ServedWorld {
+    dns: SocketAddr,
+    http_port: u16,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl ServedWorld {
+    /// Serves on free ports of the loopback addresses.
+    pub fn start<W: Web + Send + 'static>(web: W) -> Result<ServedWorld, ServeError> {
+        let (ready, when_ready) = mpsc::channel();
+        let (stop, stopped) = oneshot::channel();
+        let thread = std::thread::spawn(move || {
+            mattock_env::run(async move {
+                match serve(&Env::real(), Arc::new(web), ServeOptions::default(), None).await {
+                    Err(error) => drop(ready.send(Err(error))),
+                    Ok(server) => {
+                        // Nobody listening means that the caller is gone, and so is the sender of `stop`.
+                        let _ = ready.send(Ok((server.dns_address(), server.http_port())));
+                        let _ = stopped.await;
+                        // Without an audit log there is nothing to complete.
+                        let _ = server.stop().await;
+                    }
+                }
+            });
+        });
+        let (dns, http_port) = when_ready.recv().expect("the thread answers before it ends")?;
+        Ok(ServedWorld { dns, http_port, stop: Some(stop), thread: Some(thread) })
+    }
+
+    /// Where its name server is.
+    pub fn dns(&self) -> SocketAddr {
+        self.dns
+    }
+
+    /// The port of its Web servers on every 127.x.y.z.
+    pub fn http_port(&self) -> u16 {
+        self.http_port
+    }
+}
+
+impl Drop for ServedWorld {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            // A server that panicked has said so on stderr; there is nothing to add.
+            let _ = thread.join();
+        }
+    }
+}
