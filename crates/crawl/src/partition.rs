@@ -4,8 +4,10 @@
 //! got; all state (frontier, archive, counts) belongs to the loop. So there are no locks, and in virtual time the
 //! order of events depends on the seed alone.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use mattock_env::{Env, Time};
 use mattock_extract::Options;
@@ -13,6 +15,7 @@ use mattock_fetch::{Client, Connection, Exchange, Truncation};
 use mattock_frontier::{Finished, Frontier, Next, Purpose, RobotsAnswer, Settled, Visit};
 use mattock_repository::{Page, Truncated, WarcWriter};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::task::JoinHandle;
 
 use crate::connections::Connections;
 use crate::page;
@@ -20,9 +23,13 @@ use crate::progress::Reading;
 use crate::summary::Totals;
 use crate::{Config, Control, CrawlError, End, Progress};
 
+/// How long a stop waits for what is under way. Visits that take longer are given up and made again by the next run.
+const STOP_GRACE: Duration = Duration::from_secs(3);
+
 /// A fetch that has come back.
 struct Fetched {
-    visit: Visit,
+    /// Of the visit, in [`Run::in_flight`].
+    number: u64,
     exchange: Exchange,
     connection: Option<Connection>,
 }
@@ -45,9 +52,10 @@ struct Run<'a> {
     connections: Connections,
     extract: Options,
     sender: UnboundedSender<Fetched>,
-    /// Fetches under way, and how many of them are for pages.
-    in_flight: usize,
+    /// Fetches under way with their tasks, and how many of them are for pages.
+    in_flight: BTreeMap<u64, (Visit, JoinHandle<()>)>,
     pages_in_flight: u64,
+    number_next: u64,
 }
 
 /// What the dispatcher found.
@@ -66,8 +74,16 @@ impl Partition {
         let connections = Connections::new(self.config.connections);
         let extract =
             Options { embeds: false, product_token: self.config.product.clone(), ..Options::default() };
-        let mut run =
-            Run { partition: self, client, connections, extract, sender, in_flight: 0, pages_in_flight: 0 };
+        let mut run = Run {
+            partition: self,
+            client,
+            connections,
+            extract,
+            sender,
+            in_flight: BTreeMap::new(),
+            pages_in_flight: 0,
+            number_next: 0,
+        };
         let end = run.drive(receiver).await;
         run.publish();
         end
@@ -78,15 +94,22 @@ impl Run<'_> {
     async fn drive(&mut self, mut receiver: UnboundedReceiver<Fetched>) -> Result<End, CrawlError> {
         let control = self.partition.control.clone();
         let clock = self.partition.env.clock.clone();
+        let mut give_up = None;
         loop {
             let idle = self.dispatch();
             self.publish();
             let (until, over) = match idle {
                 Idle::Until(time) => (time, None),
-                Idle::Over(end) => (None, Some(end)),
+                Idle::Over(end) => {
+                    let give_up = *give_up.get_or_insert_with(|| clock.now() + STOP_GRACE);
+                    if clock.now() >= give_up {
+                        self.abandon();
+                    }
+                    (Some(give_up), Some(end))
+                }
             };
             if let Some(end) = over
-                && self.in_flight == 0
+                && self.in_flight.is_empty()
             {
                 return Ok(end);
             }
@@ -114,7 +137,7 @@ impl Run<'_> {
             if self.partition.totals.pages >= page_limit {
                 return Idle::Over(End::MaxPages);
             }
-            let full = self.in_flight >= self.partition.config.connections;
+            let full = self.in_flight.len() >= self.partition.config.connections;
             if full || self.partition.totals.pages + self.pages_in_flight >= page_limit {
                 return Idle::Until(None);
             }
@@ -128,24 +151,37 @@ impl Run<'_> {
     }
 
     fn begin(&mut self, visit: Visit) {
-        self.in_flight += 1;
+        let number = self.number_next;
+        self.number_next += 1;
         self.pages_in_flight += u64::from(visit.purpose == Purpose::Page);
         let connection = self.connections.take(visit.request.url.host());
         let (client, sender) = (self.client.clone(), self.sender.clone());
-        tokio::task::spawn_local(async move {
-            let (exchange, connection) = client.fetch(&visit.request.url, connection).await;
+        let url = visit.request.url.clone();
+        let task = tokio::task::spawn_local(async move {
+            let (exchange, connection) = client.fetch(&url, connection).await;
             // The loop outlives its fetches, unless it failed; then nobody is interested.
-            let _ = sender.send(Fetched { visit, exchange, connection });
+            let _ = sender.send(Fetched { number, exchange, connection });
         });
+        self.in_flight.insert(number, (visit, task));
+    }
+
+    /// Gives up what is under way: the URLs go back to where they wait.
+    fn abandon(&mut self) {
+        let now = self.partition.env.clock.now();
+        for (_, (visit, task)) in std::mem::take(&mut self.in_flight) {
+            task.abort();
+            self.partition.frontier.abandoned(visit, now);
+        }
+        self.pages_in_flight = 0;
     }
 
     /// Takes a visit back: archive, links, counts.
     fn settle(&mut self, fetched: Fetched) -> Result<(), CrawlError> {
-        let Fetched { visit, exchange, connection } = fetched;
+        let Fetched { number, exchange, connection } = fetched;
+        let Some((visit, _)) = self.in_flight.remove(&number) else { return Ok(()) };
         let partition = &mut *self.partition;
         let now = partition.env.clock.now();
         let (url, depth) = (visit.request.url.clone(), visit.request.depth);
-        self.in_flight -= 1;
         let is_page = visit.purpose == Purpose::Page;
         self.pages_in_flight -= u64::from(is_page);
         partition.totals.bytes += exchange.bytes_received();
@@ -189,7 +225,7 @@ impl Run<'_> {
             bytes: partition.totals.bytes,
             errors: partition.totals.errors,
             queued: counts.queued,
-            in_flight: self.in_flight as u64,
+            in_flight: self.in_flight.len() as u64,
             hosts: counts.hosts,
             seen: counts.seen,
         });

@@ -197,6 +197,16 @@ impl Frontier {
         if again { Settled::Again } else { Settled::Done }
     }
 
+    /// Takes back a visit that was given up before it came to anything. The URL waits again, as if never given out; a
+    /// robots.txt is asked for anew by the next run, so this is for stops only.
+    pub fn abandoned(&mut self, visit: Visit, now: Time) {
+        let host: Box<str> = visit.request.url.host().into();
+        if visit.purpose == Purpose::Page {
+            self.ready.push(visit.request);
+        }
+        self.bench.release(&host, now + self.politeness.delay, now);
+    }
+
     /// Where the URLs are.
     pub fn counts(&self) -> Counts {
         Counts {

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use mattock_crawl::{Control, End};
 use mattock_env::sim::Simulation;
+use mattock_simweb::{Params, World};
 
 use crate::world::{archived, assert_polite, crawl, crawl_until, tiny};
 
@@ -44,4 +45,33 @@ fn a_page_limit_can_be_raised() {
             simulation.run(|env| async move { crawl(&env, tiny(2), Path::new("/crawl"), change).await.0 });
         assert_eq!((summary.end, summary.pages), (End::MaxPages, pages));
     }
+}
+
+/// A server that never answers must not hold up a stop, and its URL must not get lost.
+#[test]
+fn a_stop_does_not_wait_for_the_silent() {
+    let params = Params { silent_hosts: 0.5, ..tiny(3).params().clone() };
+    let world = || World::new(params.clone(), 3);
+    let truth = world().truth(1_000_000).unwrap();
+    let mut simulation = Simulation::new(3);
+    let (seconds, in_flight) = simulation.run(|env| {
+        let world = world();
+        async move {
+            let control = Control::default();
+            let (stop, clock) = (control.clone(), env.clock.clone());
+            tokio::task::spawn_local(async move {
+                clock.sleep(Duration::from_secs(10)).await;
+                stop.stop();
+            });
+            let (summary, _) = crawl_until(&env, world, Path::new("/crawl"), "", control).await;
+            (summary.seconds, summary.urls_queued)
+        }
+    });
+    assert!((10.0..14.0).contains(&seconds), "{seconds}");
+    assert!(in_flight > 0);
+    let pages = simulation.run(|env| async move {
+        crawl(&env, world(), Path::new("/crawl"), "").await;
+        archived(&env, Path::new("/crawl"))
+    });
+    assert_eq!(pages, truth.pages);
 }
