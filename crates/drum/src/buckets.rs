@@ -1,0 +1,236 @@
+//! Many streams of bytes in one file: what each bucket of a generation has collected.
+//!
+//! The producer appends to any of `k` streams; the merge reads one stream at a time, front to back. A stream collects in
+//! a block of memory, and full blocks are written as *chunks*, wherever the file ends: a chain of chunk numbers in RAM leads
+//! through the file. So no bucket has a region that could overflow, and a skewed stream costs nothing. What does not fill a
+//! block stays in RAM; a small generation never touches the disk.
+//!
+//! A chunk is `bucket u32, payload bytes u32, checksum u32, 0 u32`, then the payload. Costs: 4 bytes of RAM per chunk, one
+//! write per chunk, at most one block of RAM per bucket.
+
+use std::sync::Arc;
+
+use mattock_env::Block;
+
+use crate::bytes::{self, Reader, checksum};
+use crate::disk::{DataFile, Disk};
+use crate::error::{DrumError, Result};
+use crate::writer::Writer;
+
+const HEADER_BYTES: usize = 16;
+
+/// The streams of one generation.
+pub(crate) struct Buckets {
+    file: Arc<DataFile>,
+    chunk_bytes: usize,
+    streams: Vec<Stream>,
+    chunks: u32,
+    bytes: u64,
+    largest: u64,
+}
+
+#[derive(Default)]
+struct Stream {
+    block: Option<Block>,
+    /// Bytes of the block in use, with its header.
+    fill: usize,
+    /// Bytes of the whole stream.
+    bytes: u64,
+    /// The last number that was written as a difference.
+    last: u32,
+    chunks: Vec<u32>,
+}
+
+impl Buckets {
+    pub(crate) fn new(
+        disk: &Arc<Disk>,
+        name: String,
+        number: u64,
+        buckets: usize,
+        chunk_bytes: usize,
+    ) -> Buckets {
+        let file = DataFile::create(disk, name, number);
+        let streams = (0..buckets).map(|_| Stream::default()).collect();
+        Buckets { file, chunk_bytes, streams, chunks: 0, bytes: 0, largest: 0 }
+    }
+
+    /// Bytes in all streams.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Bytes in the largest stream.
+    pub(crate) fn largest(&self) -> u64 {
+        self.largest
+    }
+
+    pub(crate) fn file(&self) -> &Arc<DataFile> {
+        &self.file
+    }
+
+    pub(crate) fn chunk_bytes(&self) -> usize {
+        self.chunk_bytes
+    }
+
+    pub(crate) fn chunks(&self) -> u32 {
+        self.chunks
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.streams.len()
+    }
+
+    /// Appends a number as the difference from the last one of this stream, with two more bits, and the low bytes of a key.
+    #[inline]
+    pub(crate) fn append_key(
+        &mut self,
+        bucket: usize,
+        writer: &Writer,
+        number: u32,
+        bits: u32,
+        key: u64,
+        key_bytes: usize,
+    ) {
+        let stream = &mut self.streams[bucket];
+        let head = u64::from(number.wrapping_sub(stream.last)) << 2 | u64::from(bits);
+        stream.last = number;
+        if let Some(block) = &mut stream.block
+            && stream.fill + 18 <= self.chunk_bytes
+        {
+            let at = bytes::write_varint(block, stream.fill, head);
+            block[at..at + 8].copy_from_slice(&key.to_le_bytes());
+            let added = (at + key_bytes - stream.fill) as u64;
+            stream.fill = at + key_bytes;
+            stream.bytes += added;
+            self.bytes += added;
+            self.largest = self.largest.max(stream.bytes);
+        } else {
+            let mut record = [0; 18];
+            let at = bytes::write_varint(&mut record, 0, head);
+            record[at..at + 8].copy_from_slice(&key.to_le_bytes());
+            self.append(bucket, writer, &record[..at + key_bytes]);
+        }
+    }
+
+    /// Appends any bytes; they may be torn apart by the end of a chunk.
+    pub(crate) fn append(&mut self, bucket: usize, writer: &Writer, mut record: &[u8]) {
+        let stream = &mut self.streams[bucket];
+        stream.bytes += record.len() as u64;
+        self.bytes += record.len() as u64;
+        self.largest = self.largest.max(stream.bytes);
+        while !record.is_empty() {
+            let block = stream.block.get_or_insert_with(|| {
+                stream.fill = HEADER_BYTES;
+                writer.block()
+            });
+            let count = record.len().min(self.chunk_bytes - stream.fill);
+            block[stream.fill..stream.fill + count].copy_from_slice(&record[..count]);
+            stream.fill += count;
+            record = &record[count..];
+            if stream.fill == self.chunk_bytes
+                && let Some(mut block) = stream.block.take()
+            {
+                fill_header(&mut block, bucket, stream.fill);
+                stream.chunks.push(self.chunks);
+                let offset = u64::from(self.chunks) * self.chunk_bytes as u64;
+                self.chunks += 1;
+                writer.write(&self.file, offset, block, self.chunk_bytes, seal);
+            }
+        }
+    }
+
+    /// A whole stream. All its writes must have settled.
+    pub(crate) fn load(&self, bucket: usize, out: &mut Vec<u8>) -> Result<()> {
+        out.clear();
+        let stream = &self.streams[bucket];
+        if !stream.chunks.is_empty() {
+            let mut block = Block::new(self.chunk_bytes);
+            for chunk in &stream.chunks {
+                let offset = u64::from(*chunk) * self.chunk_bytes as u64;
+                self.file.read(&mut block, offset)?;
+                let payload = open(&block, &self.file, offset, bucket)?;
+                out.extend_from_slice(payload);
+            }
+        }
+        if let Some(block) = &stream.block {
+            out.extend_from_slice(&block[HEADER_BYTES..stream.fill]);
+        }
+        Ok(())
+    }
+
+    /// What is in RAM only: streams and their last bytes.
+    pub(crate) fn write_tail(&self, out: &mut Vec<u8>) {
+        for (bucket, stream) in self.streams.iter().enumerate() {
+            if let Some(block) = &stream.block {
+                bytes::put_varint(out, bucket as u64 + 1);
+                bytes::put_counted(out, &block[HEADER_BYTES..stream.fill]);
+            }
+        }
+        bytes::put_varint(out, 0);
+    }
+
+    /// Opens the streams again: chunks from the file, the rest from a tail. They cannot be appended to.
+    pub(crate) fn restore(mut self, disk: &Arc<Disk>, chunks: u32, tail: &mut Reader<'_>) -> Result<Buckets> {
+        if chunks > 0 {
+            self.file = DataFile::open(disk, self.file.name().to_owned(), self.file.number())?;
+            let mut page = Block::new(HEADER_BYTES);
+            for chunk in 0..chunks {
+                let offset = u64::from(chunk) * self.chunk_bytes as u64;
+                self.file.read(&mut page, offset)?;
+                let mut header = Reader::new(&page);
+                let bucket = header.u32().unwrap_or(u32::MAX) as usize;
+                let len = u64::from(header.u32().unwrap_or(0));
+                let stream = self.streams.get_mut(bucket);
+                let stream = stream
+                    .ok_or_else(|| DrumError::corrupt(self.file.path(), offset, "a chunk of no bucket"))?;
+                stream.chunks.push(chunk);
+                stream.bytes += len;
+                self.bytes += len;
+            }
+            self.chunks = chunks;
+        }
+        self.restore_tail(tail).ok_or_else(|| {
+            DrumError::corrupt(self.file.path(), 0, "the tail of its streams cannot be read")
+        })?;
+        Ok(self)
+    }
+
+    fn restore_tail(&mut self, tail: &mut Reader<'_>) -> Option<()> {
+        loop {
+            let bucket = tail.varint()? as usize;
+            if bucket == 0 {
+                return Some(());
+            }
+            let payload = tail.counted()?;
+            let stream = self.streams.get_mut(bucket - 1)?;
+            let mut block = Block::new(payload.len() + HEADER_BYTES);
+            stream.fill = HEADER_BYTES + payload.len();
+            block[HEADER_BYTES..stream.fill].copy_from_slice(payload);
+            stream.block = Some(block);
+            stream.bytes += payload.len() as u64;
+            self.bytes += payload.len() as u64;
+        }
+    }
+}
+
+fn fill_header(block: &mut [u8], bucket: usize, fill: usize) {
+    block[..4].copy_from_slice(&(bucket as u32).to_le_bytes());
+    block[4..8].copy_from_slice(&((fill - HEADER_BYTES) as u32).to_le_bytes());
+}
+
+/// The last step before a chunk is written.
+fn seal(block: &mut [u8], file: u64, offset: u64) {
+    block[12..HEADER_BYTES].fill(0);
+    let sum = checksum(file, offset, &[&block[..8], &block[HEADER_BYTES..]]);
+    block[8..12].copy_from_slice(&sum.to_le_bytes());
+}
+
+fn open<'a>(block: &'a [u8], file: &DataFile, offset: u64, bucket: usize) -> Result<&'a [u8]> {
+    let sum = checksum(file.number(), offset, &[&block[..8], &block[HEADER_BYTES..]]);
+    let len = u32::from_le_bytes([block[4], block[5], block[6], block[7]]) as usize;
+    if block[8..12] != sum.to_le_bytes() || block[..4] != (bucket as u32).to_le_bytes() {
+        return Err(DrumError::corrupt(file.path(), offset, "a chunk fails its checksum"));
+    }
+    let payload = block.get(HEADER_BYTES..HEADER_BYTES + len);
+    payload.ok_or_else(|| DrumError::corrupt(file.path(), offset, "a chunk is longer than it can be"))
+}

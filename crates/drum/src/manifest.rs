@@ -1,0 +1,229 @@
+//! The manifest: one small file that says which other files, up to which length, are the state of a checkpoint.
+//!
+//! `MANIFEST-n` is written by checkpoint `n` as one atomic step, after everything it names is durable. Opening a repository
+//! is reading the newest one; files that no kept manifest names are litter.
+//!
+//! ```text
+//! "MTKDRUM1", varints…, checksum u32
+//! ```
+
+use crate::bytes::{Reader, checksum, put_varint};
+
+const MAGIC: &[u8; 8] = b"MTKDRUM1";
+
+/// A run of the store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RunEntry {
+    pub(crate) number: u64,
+    pub(crate) directory: u64,
+    pub(crate) bytes: u64,
+}
+
+/// A generation that is not merged or not delivered.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct GenerationEntry {
+    pub(crate) number: u64,
+    pub(crate) merged: bool,
+    pub(crate) log_block_bytes: u64,
+    pub(crate) log_blocks: u32,
+    pub(crate) log_written: u32,
+    /// Whether the log has a file: blocks that were delivered early may never have needed one.
+    pub(crate) log_file: bool,
+    pub(crate) records: u32,
+    pub(crate) first_unresolved: u32,
+    pub(crate) sealed_s: u64,
+    pub(crate) chunk_bytes: u64,
+    /// Chunks of keys, or of answers once it is merged.
+    pub(crate) chunks: u32,
+    pub(crate) answers: bool,
+    pub(crate) answer_shift: u32,
+    pub(crate) tail_bytes: u64,
+    pub(crate) tail_sum: u32,
+}
+
+/// Everything a checkpoint knows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Manifest {
+    pub(crate) number: u64,
+    pub(crate) buckets: u64,
+    pub(crate) has_values: bool,
+    pub(crate) position: u64,
+    pub(crate) next_number: u64,
+    /// Where delivery stands in the first generation: block, byte, record.
+    pub(crate) cursor: (u32, u32, u32),
+    pub(crate) runs: Vec<RunEntry>,
+    pub(crate) generations: Vec<GenerationEntry>,
+}
+
+/// The file of a manifest.
+pub(crate) fn name(number: u64) -> String {
+    format!("MANIFEST-{number:06}")
+}
+
+/// The number in a manifest's name.
+pub(crate) fn number_of(name: &str) -> Option<u64> {
+    name.strip_prefix("MANIFEST-")?.parse().ok()
+}
+
+pub(crate) fn run_name(number: u64) -> String {
+    format!("run-{number:06}")
+}
+
+pub(crate) fn log_name(number: u64) -> String {
+    format!("log-{number:06}")
+}
+
+pub(crate) fn keys_name(number: u64) -> String {
+    format!("keys-{number:06}")
+}
+
+pub(crate) fn answers_name(number: u64) -> String {
+    format!("answers-{number:06}")
+}
+
+pub(crate) fn tail_name(generation: u64, checkpoint: u64) -> String {
+    format!("tail-{generation:06}-{checkpoint:06}")
+}
+
+impl Manifest {
+    /// Names and lengths of all files that make up this state, the manifest itself left out.
+    pub(crate) fn files(&self) -> Vec<(String, u64)> {
+        let mut files: Vec<(String, u64)> =
+            self.runs.iter().map(|run| (run_name(run.number), run.bytes)).collect();
+        for generation in &self.generations {
+            if generation.log_file {
+                let bytes = u64::from(generation.log_written) * generation.log_block_bytes;
+                files.push((log_name(generation.number), bytes));
+            }
+            if generation.chunks > 0 {
+                let name = if generation.merged { answers_name } else { keys_name };
+                files.push((name(generation.number), u64::from(generation.chunks) * generation.chunk_bytes));
+            }
+            files.push((tail_name(generation.number, self.number), generation.tail_bytes));
+        }
+        files
+    }
+
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut out = MAGIC.to_vec();
+        let mut put = |value: u64| put_varint(&mut out, value);
+        for value in [self.number, self.buckets, u64::from(self.has_values), self.position, self.next_number]
+        {
+            put(value);
+        }
+        for value in [self.cursor.0, self.cursor.1, self.cursor.2] {
+            put(u64::from(value));
+        }
+        put(self.runs.len() as u64);
+        for run in &self.runs {
+            put(run.number);
+            put(run.directory);
+            put(run.bytes);
+        }
+        put(self.generations.len() as u64);
+        for generation in &self.generations {
+            for value in [
+                generation.number,
+                u64::from(generation.merged),
+                generation.log_block_bytes,
+                u64::from(generation.log_blocks),
+                u64::from(generation.log_written),
+                u64::from(generation.log_file),
+                u64::from(generation.records),
+                u64::from(generation.first_unresolved),
+                generation.sealed_s,
+                generation.chunk_bytes,
+                u64::from(generation.chunks),
+                u64::from(generation.answers),
+                u64::from(generation.answer_shift),
+                generation.tail_bytes,
+                u64::from(generation.tail_sum),
+            ] {
+                put(value);
+            }
+        }
+        let sum = checksum(0, self.number, &[&out]);
+        out.extend_from_slice(&sum.to_le_bytes());
+        out
+    }
+
+    /// Reads the manifest with this number; `None` if it is damaged.
+    pub(crate) fn decode(bytes: &[u8], number: u64) -> Option<Manifest> {
+        let (content, sum) = bytes.split_last_chunk::<4>()?;
+        if checksum(0, number, &[content]).to_le_bytes() != *sum {
+            return None;
+        }
+        let mut reader = Reader::new(content);
+        if reader.take(MAGIC.len())? != MAGIC {
+            return None;
+        }
+        let mut manifest = Manifest {
+            number: reader.varint()?,
+            buckets: reader.varint()?,
+            has_values: reader.varint()? == 1,
+            position: reader.varint()?,
+            next_number: reader.varint()?,
+            cursor: (narrow(&mut reader)?, narrow(&mut reader)?, narrow(&mut reader)?),
+            ..Manifest::default()
+        };
+        for _ in 0..reader.varint()? {
+            let (number, directory, bytes) = (reader.varint()?, reader.varint()?, reader.varint()?);
+            manifest.runs.push(RunEntry { number, directory, bytes });
+        }
+        for _ in 0..reader.varint()? {
+            manifest.generations.push(GenerationEntry {
+                number: reader.varint()?,
+                merged: reader.varint()? == 1,
+                log_block_bytes: reader.varint()?,
+                log_blocks: narrow(&mut reader)?,
+                log_written: narrow(&mut reader)?,
+                log_file: reader.varint()? == 1,
+                records: narrow(&mut reader)?,
+                first_unresolved: narrow(&mut reader)?,
+                sealed_s: reader.varint()?,
+                chunk_bytes: reader.varint()?,
+                chunks: narrow(&mut reader)?,
+                answers: reader.varint()? == 1,
+                answer_shift: narrow(&mut reader)?,
+                tail_bytes: reader.varint()?,
+                tail_sum: narrow(&mut reader)?,
+            });
+        }
+        (manifest.number == number && manifest.buckets.is_power_of_two()).then_some(manifest)
+    }
+}
+
+fn narrow(reader: &mut Reader<'_>) -> Option<u32> {
+    u32::try_from(reader.varint()?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_manifest_comes_back_or_is_damaged() {
+        let generation =
+            GenerationEntry { number: 9, records: 77, tail_sum: u32::MAX, ..GenerationEntry::default() };
+        let manifest = Manifest {
+            number: 300,
+            buckets: 256,
+            position: u64::MAX,
+            next_number: 12,
+            cursor: (1, 2, 3),
+            runs: vec![RunEntry { number: 4, directory: 1 << 40, bytes: 1 << 41 }],
+            generations: vec![generation],
+            ..Manifest::default()
+        };
+        let bytes = manifest.encode();
+        assert_eq!(Manifest::decode(&bytes, 300), Some(manifest));
+        assert_eq!(Manifest::decode(&bytes, 301), None);
+        for at in 0..bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 4;
+            assert_eq!(Manifest::decode(&damaged, 300), None);
+            assert_eq!(Manifest::decode(&bytes[..at], 300), None);
+        }
+        assert_eq!(number_of(&name(300)), Some(300));
+    }
+}
