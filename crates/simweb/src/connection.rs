@@ -205,16 +205,7 @@ fn plain(status: u16, body: &mut Vec<u8>) -> Answer {
     body.clear();
     body.extend_from_slice(http::reason(status).as_bytes());
     body.push(b'\n');
-    Answer {
-        status,
-        content_type: "text/plain",
-        location: None,
-        retry_after_s: None,
-        etag: None,
-        last_modified_s: None,
-        delay_ms: 0,
-        behaviour: Behaviour::Respond,
-    }
+    Answer::new(status, "text/plain")
 }
 
 /// The host that the connection's last request named, so that the next one for it need not be resolved.

@@ -20,6 +20,8 @@ const CALENDAR_YEAR: u64 = 2020;
 /// What a page answers with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PageKind {
+    /// The connection is closed without an answer.
+    Reset,
     /// 200 and HTML; `source` is the page whose text it shows (another one for a near-duplicate).
     Html { source: u64, nofollow: bool, noindex: bool },
     /// 200 and text/plain.
@@ -35,7 +37,7 @@ pub(crate) enum PageKind {
 /// Where the shares of the leaf kinds end, added up.
 #[derive(Clone, Debug)]
 pub(crate) struct LeafShares {
-    ends: [f64; 9],
+    ends: [f64; 10],
 }
 
 impl LeafShares {
@@ -50,6 +52,7 @@ impl LeafShares {
             params.non_html,
             params.meta_nofollow,
             params.meta_noindex,
+            params.reset_pages,
         ];
         let mut sum = 0.0;
         let ends = shares.map(|share| {
@@ -95,6 +98,7 @@ impl World {
             Some(6) => PageKind::Pdf,
             Some(7) => PageKind::Html { source: page, nofollow: true, noindex: hash.is_multiple_of(2) },
             Some(8) => PageKind::Html { source: page, nofollow: false, noindex: true },
+            Some(9) => PageKind::Reset,
             _ => PageKind::Html { source: self.text_source(host, page), nofollow: false, noindex: false },
         }
     }

@@ -187,6 +187,8 @@ params! {
     status_503: f64 = [0.005, 0.005, 0.005, 0.005, 0.005];
     /// The Retry-After of those, in seconds.
     retry_after_s: u32 = [1, 5, 120, 120, 120];
+    /// Share of leaf pages whose server closes the connection instead of answering.
+    reset_pages: f64 = [0.003, 0.02, 0.02, 0.02, 0.02];
     /// Share of leaf pages that redirect: mostly to a page of the host, some elsewhere, in chains or in loops.
     redirects: f64 = [0.06, 0.06, 0.06, 0.06, 0.06];
     /// Share of domains (leaves of the domain tree) whose names do not exist.

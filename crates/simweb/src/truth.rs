@@ -51,7 +51,7 @@ pub struct Truth {
     pub domains: u64,
     /// URLs that an obedient crawler finds and must not fetch.
     pub forbidden: u64,
-    /// URLs that it finds on hosts that do not answer.
+    /// URLs that it finds and gets no answer for, because of the host or only of the page.
     pub unreachable: u64,
     /// Links that it follows, repetitions included.
     pub links: u64,
@@ -78,7 +78,7 @@ impl fmt::Display for Truth {
         writeln!(out, "  in domains      {:>10}", self.domains)?;
         writeln!(out, "  copies of others{:>10}", self.duplicates)?;
         writeln!(out, "forbidden URLs    {:>10}", self.forbidden)?;
-        writeln!(out, "on dead hosts     {:>10}", self.unreachable)?;
+        writeln!(out, "without an answer {:>10}", self.unreachable)?;
         write!(out, "links followed    {:>10}", self.links)?;
         for (status, count) in &self.statuses {
             write!(out, "\nstatus {status}        {count:>10}")?;
@@ -144,7 +144,8 @@ impl Hasher for PlaceHasher {
 type PlaceSet<T> = HashSet<T, BuildHasherDefault<PlaceHasher>>;
 
 impl World {
-    /// The status of a place, and what a follower takes from it: links, or the target of a redirect.
+    /// The status of a place, and what a follower takes from it: links, or the target of a redirect. The status is 0
+    /// if there is no answer.
     pub(crate) fn follow(&self, place: Place, out: &mut Vec<Place>) -> u16 {
         let (domain, index) = match place.site {
             Site::Alias { domain } => {
@@ -164,6 +165,7 @@ impl World {
         let host = self.host(domain, index);
         let kind = self.kind(&host, place.resource);
         match kind {
+            PageKind::Reset => 0,
             PageKind::Status(status) => status,
             PageKind::Redirect(status, target) => {
                 out.push(target.on(place.site));
@@ -221,6 +223,10 @@ impl World {
             }
             targets.clear();
             let status = self.follow(place, &mut targets);
+            if status == 0 {
+                truth.unreachable += 1;
+                continue;
+            }
             *truth.statuses.entry(status).or_default() += 1;
             let source = place.site.domain();
             if status == 200 {

@@ -187,6 +187,7 @@ impl World {
     ) -> Answer {
         let kind = self.kind(host, resource);
         let content_type = match kind {
+            PageKind::Reset => return Answer { behaviour: Behaviour::Reset, ..Answer::new(0, HTML) },
             PageKind::Status(status) => return Answer::status(status, body),
             PageKind::Redirect(status, target) => {
                 let mut location = Vec::with_capacity(96);

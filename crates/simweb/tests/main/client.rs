@@ -114,7 +114,8 @@ pub(crate) fn crawl(world: &World, obedient: bool) -> Found {
             }
             if structural {
                 // A host that is down forbids nothing that anybody could know of.
-                if get(world, &url, &mut body).is_some() {
+                let home = url.join("/").expect("a path");
+                if get(world, &home, &mut body).is_some() {
                     found.forbidden += 1;
                 } else {
                     found.unreachable += 1;

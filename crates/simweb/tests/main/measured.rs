@@ -14,6 +14,9 @@ fn a_small_world_has_the_shape_of_the_web() {
     let failed = replies - truth.statuses[&200];
     let share = failed as f64 / replies as f64;
     assert!((0.10..0.18).contains(&share), "{share} of the replies are errors or redirects");
+    // IRLbot attempted 7,606 million connections and got 7,437 million valid replies.
+    let lost = truth.unreachable as f64 / (replies + truth.unreachable) as f64;
+    assert!((0.015..0.03).contains(&lost), "{lost} of the attempts get no reply");
     for status in [301, 302, 403, 404, 410, 500, 503] {
         assert!(truth.statuses.contains_key(&status), "{status} never happens");
     }
