@@ -10,7 +10,7 @@ use mattock_env::sim::Simulation;
 use crate::world::{Scratch, archived, assert_polite, crawl, tiny};
 
 const SEEDS: std::ops::Range<u64> = 1..21;
-const LANES: usize = 5;
+const LANES: usize = 10;
 
 #[test]
 fn in_virtual_time() {
