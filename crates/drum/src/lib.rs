@@ -1,5 +1,6 @@
 //! DRUM: a disk repository with update management, for sets and maps of 64-bit keys that are far larger than RAM.
 mod batch;
+pub mod bench;
 mod buckets;
 mod bytes;
 mod cache;

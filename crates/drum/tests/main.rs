@@ -1,4 +1,6 @@
 //! What can happen to a repository, against a naive model.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
 mod crash;
 mod model;
 mod space;

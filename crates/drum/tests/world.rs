@@ -17,7 +17,7 @@ impl Value for Sum {
     fn encode(&self, out: &mut Vec<u8>) {
         // Of many lengths, some larger than a chunk.
         out.extend_from_slice(&self.0.to_le_bytes());
-        let more = if self.0 % 41 == 0 { 6000 } else { self.0 % 7 };
+        let more = if self.0.is_multiple_of(41) { 6000 } else { self.0 % 7 };
         out.extend((0..more).map(|byte| byte as u8));
     }
 

@@ -1,0 +1,410 @@
+//! The benchmark: the paper's stream through a [`Drum`], beside the in-RAM set and, with cargo features, other engines.
+//!
+//! Everybody gets the same links in the same batches, made on the fly (that time counts, and is told), and appends the
+//! text of new URLs to a queue on disk. They run one after the other: the repository first, so that its peak memory is its own.
+
+mod engines;
+mod formula;
+mod ram_set;
+mod report;
+mod stream;
+
+use std::sync::Arc;
+
+use mattock_env::{Block, Clock, Env, OpenMode, Time};
+
+pub use formula::Setting;
+pub use report::{BenchError, BenchOptions, BenchProgress, BenchReport, ContenderReport};
+pub use stream::{CHECKS_PER_KEY, StreamKind};
+
+use crate::disk::{DataFile, Disk};
+use crate::{Drum, Options, Plan};
+use ram_set::RamSet;
+use stream::{Links, Stream};
+
+use crate::writer::Writer;
+
+/// Checks of one batch.
+const BATCH: usize = 4096;
+/// Parts of the run whose speed is reported.
+const SLICES: u64 = 20;
+/// The queue starts again from its beginning here: what lies in it does not matter.
+const QUEUE_BYTES: u64 = 1 << 30;
+const QUEUE_BLOCK: usize = 1 << 20;
+
+/// Measures.
+pub fn run(
+    env: &Env,
+    options: &BenchOptions,
+    progress: &mut dyn FnMut(BenchProgress),
+) -> Result<BenchReport, BenchError> {
+    refuse_if_too_small(env, options)?;
+    let outcome = measure(env, options, progress);
+    drop(env.files.remove_dir_all(&options.dir));
+    outcome
+}
+
+/// Bytes on disk that a run needs at its worst moment, about.
+pub fn estimate_bytes(options: &BenchOptions, free_bytes: u64) -> u64 {
+    let plan = plan(options, free_bytes);
+    let checks = options.keys * CHECKS_PER_KEY;
+    let store = 2 * options.keys * 6;
+    let generations = (plan.generation_bytes_max * 5 / 2).min(checks * 115);
+    store + generations + QUEUE_BYTES.min(options.keys * 110) + (64 << 20)
+}
+
+fn plan(options: &BenchOptions, free_bytes: u64) -> Plan {
+    Plan::new(&drum_options(options), false, free_bytes)
+}
+
+fn drum_options(options: &BenchOptions) -> Options {
+    Options { cache: options.cache, ..Options::new(options.memory_bytes) }
+}
+
+fn refuse_if_too_small(env: &Env, options: &BenchOptions) -> Result<(), BenchError> {
+    let io = |source| BenchError::Io { path: options.dir.clone(), source };
+    env.files.create_dir_all(&options.dir).map_err(io)?;
+    let free_bytes = env.files.free_bytes(&options.dir).map_err(io)?;
+    let needed_bytes = estimate_bytes(options, free_bytes);
+    if needed_bytes > free_bytes {
+        drop(env.files.remove_dir_all(&options.dir));
+        return Err(BenchError::DiskTooSmall { dir: options.dir.clone(), needed_bytes, free_bytes });
+    }
+    Ok(())
+}
+
+/// New URLs on their way to the next stage: written behind the producer, as the repository's own files are.
+struct Queue {
+    file: Arc<DataFile>,
+    writer: Writer,
+    block: Block,
+    fill: usize,
+    offset: u64,
+    urls: u64,
+    bytes: u64,
+}
+
+impl Queue {
+    fn new(env: &Env, options: &BenchOptions, name: &str) -> Queue {
+        let disk = Disk::new(env.files.clone(), &options.dir);
+        let writer = Writer::new(&env.workers, QUEUE_BLOCK, 4);
+        let file = DataFile::create(&disk, name.to_owned(), 0);
+        Queue { file, block: writer.block(), writer, fill: 0, offset: 0, urls: 0, bytes: 0 }
+    }
+
+    fn push(&mut self, text: &[u8]) {
+        if self.fill + text.len() > QUEUE_BLOCK {
+            let block = std::mem::replace(&mut self.block, self.writer.block());
+            self.writer.write(&self.file, self.offset, block, QUEUE_BLOCK, |_, _, _| {});
+            self.offset = (self.offset + QUEUE_BLOCK as u64) % QUEUE_BYTES;
+            self.bytes += QUEUE_BLOCK as u64;
+            self.fill = 0;
+        }
+        self.block[self.fill..self.fill + text.len()].copy_from_slice(text);
+        self.fill += text.len();
+        self.urls += 1;
+    }
+
+    fn finish(&mut self) -> Result<(), BenchError> {
+        self.bytes += self.fill as u64;
+        Ok(self.writer.settle()?)
+    }
+}
+
+/// Takes the time of slices.
+struct Watch<'a> {
+    clock: Clock,
+    name: &'static str,
+    start: Time,
+    cpu_start: Option<f64>,
+    slice_start: Time,
+    slice_checks: u64,
+    checks: u64,
+    total: u64,
+    over_time: Vec<f64>,
+    /// Seconds from the start at the end of each slice.
+    ends: Vec<(u64, f64)>,
+    progress: &'a mut dyn FnMut(BenchProgress),
+}
+
+impl<'a> Watch<'a> {
+    fn new(
+        clock: &Clock,
+        name: &'static str,
+        total: u64,
+        progress: &'a mut dyn FnMut(BenchProgress),
+    ) -> Watch<'a> {
+        let now = clock.now();
+        Watch {
+            clock: clock.clone(),
+            name,
+            start: now,
+            cpu_start: mattock_env::cpu_seconds(),
+            slice_start: now,
+            slice_checks: 0,
+            checks: 0,
+            total,
+            over_time: Vec::new(),
+            ends: Vec::new(),
+            progress,
+        }
+    }
+
+    fn seconds(&self) -> f64 {
+        self.clock.now().since(self.start).as_secs_f64()
+    }
+
+    fn count(&mut self, checks: u64) {
+        self.checks += checks;
+        self.slice_checks += checks;
+        if self.checks >= self.total * (self.over_time.len() as u64 + 1) / SLICES {
+            let now = self.clock.now();
+            let seconds = now.since(self.slice_start).as_secs_f64();
+            self.over_time.push(self.slice_checks as f64 / seconds.max(1e-9));
+            self.ends.push((self.checks, self.seconds()));
+            (self.slice_start, self.slice_checks) = (now, 0);
+            let checks_per_second = self.checks as f64 / self.seconds().max(1e-9);
+            let (checks, total) = (self.checks, self.total);
+            (self.progress)(BenchProgress { contender: self.name, checks, total, checks_per_second });
+        }
+    }
+
+    fn report(&self, unique: u64) -> ContenderReport {
+        let seconds = self.seconds();
+        let cpu_seconds = mattock_env::cpu_seconds().zip(self.cpu_start).map(|(now, start)| now - start);
+        ContenderReport {
+            name: self.name,
+            checks: self.checks,
+            unique,
+            seconds,
+            cpu_seconds,
+            checks_per_second: self.checks as f64 / seconds.max(1e-9),
+            checks_per_second_over_time: self.over_time.clone(),
+        }
+    }
+}
+
+/// What the run of the repository gave beside its speed.
+struct DrumRun {
+    report: ContenderReport,
+    ends: Vec<(u64, f64)>,
+    stats: crate::Stats,
+    queue_bytes: u64,
+    text_bytes: u64,
+    longest_ms: f64,
+    checkpoint_ms: f64,
+    checkpoint_files: usize,
+    rss_bytes: Option<u64>,
+    plan: Plan,
+}
+
+fn measure(
+    env: &Env,
+    options: &BenchOptions,
+    progress: &mut dyn FnMut(BenchProgress),
+) -> Result<BenchReport, BenchError> {
+    let generator_ns = time_generator(env, options);
+    let drum = run_drum(env, options, progress)?;
+    let mut contenders = vec![drum.report.clone()];
+    let total_memory = total_memory_bytes(env);
+    let mut ram_set = None;
+    if options.ram_set && RamSet::bytes_for(options.keys) < total_memory / 2 {
+        let report = run_ram_set(env, options, progress)?;
+        ram_set = Some(report.clone());
+        contenders.push(report);
+    }
+    let mut engines = [None; 3];
+    if options.engine_seconds > 0.0 {
+        for (ratio, report) in engines.iter_mut().zip(engines::run(env, options, progress)?) {
+            if let Some(report) = report {
+                *ratio = Some(report.checks_per_second.recip() * speed_until(&drum, report.checks));
+                contenders.push(report);
+            }
+        }
+    }
+
+    let checks = drum.report.checks;
+    let url_bytes = drum.text_bytes as f64 / checks as f64;
+    let bytes = drum.stats.read_bytes + drum.stats.written_bytes + drum.queue_bytes;
+    let new = options.keys as f64 / checks as f64;
+    let cache_hit_rate = drum.stats.cache_hit_rate();
+    let setting = Setting {
+        checks: checks as f64,
+        new,
+        url_bytes,
+        memory_bytes: options.memory_bytes as f64,
+        disk_bytes: 2.0 * drum.plan.generation_bytes_max as f64,
+        hit_rate: cache_hit_rate / (1.0 - new),
+    };
+    let net = |seconds: f64| (seconds - generator_ns * 1e-9 * checks as f64).max(1e-9);
+    let ratio = ram_set.as_ref().map(|set| set.seconds / drum.report.seconds);
+    Ok(BenchReport {
+        keys: options.keys,
+        checks,
+        unique: drum.report.unique,
+        memory_bytes: options.memory_bytes,
+        stream: options.stream,
+        cache: options.cache,
+        url_bytes,
+        ratio_to_ram_set: ratio,
+        ratio_to_ram_set_net: ram_set.as_ref().map(|set| net(set.seconds) / net(drum.report.seconds)),
+        ratio_to_rocksdb: engines[0],
+        ratio_to_redb: engines[1],
+        ratio_to_fjall: engines[2],
+        alpha: bytes as f64 / drum.text_bytes as f64,
+        alpha_model: setting.alpha_paper(),
+        alpha_min: setting.alpha_min(),
+        alpha_predicted: setting.alpha_here(),
+        decay: decay(&drum.report.checks_per_second_over_time, options.keys),
+        rss_over_memory: drum.rss_bytes.map(|rss| rss as f64 / options.memory_bytes as f64),
+        rss_bytes: drum.rss_bytes,
+        longest_pause_ms: drum.longest_ms,
+        checkpoint_ms: drum.checkpoint_ms,
+        checkpoint_files: drum.checkpoint_files,
+        checks_per_second: drum.report.checks_per_second,
+        checks_per_second_over_time: drum.report.checks_per_second_over_time.clone(),
+        disk_bytes_per_check: bytes as f64 / checks as f64,
+        read_bytes: drum.stats.read_bytes,
+        written_bytes: drum.stats.written_bytes + drum.queue_bytes,
+        cache_hit_rate,
+        cache_hit_rate_of_repeats: cache_hit_rate / (1.0 - new),
+        merges: drum.stats.merges,
+        store_bytes_per_key: drum.stats.store_bytes as f64 / drum.stats.stored_keys.max(1) as f64,
+        generator_ns,
+        plan: drum.plan,
+        contenders,
+    })
+}
+
+fn run_drum(
+    env: &Env,
+    options: &BenchOptions,
+    progress: &mut dyn FnMut(BenchProgress),
+) -> Result<DrumRun, BenchError> {
+    reset_peak(env);
+    let total = options.keys * CHECKS_PER_KEY;
+    let mut drum: Drum<()> = Drum::open(env, &options.dir.join("drum"), drum_options(options))?;
+    let mut queue = Queue::new(env, options, "queue-drum");
+    let mut stream = Stream::new(options.stream, options.seed);
+    let mut links = Links::default();
+    let mut watch = Watch::new(&env.clock, "drum", total, progress);
+    let (mut text_bytes, mut longest_ms) = (0, 0f64);
+    while watch.checks < total {
+        let count = (total - watch.checks).min(BATCH as u64) as usize;
+        stream.fill(count, &mut links);
+        text_bytes += links.text_bytes();
+        let before = env.clock.now();
+        drum.check_update_all(&links.keys, &(), |index| links.text(index))?;
+        drum.deliver(BATCH, |outcome| queue.push(outcome.aux))?;
+        longest_ms = longest_ms.max(env.clock.now().since(before).as_secs_f64() * 1e3);
+        watch.count(count as u64);
+    }
+    let before = env.clock.now();
+    let checkpoint = drum.checkpoint()?;
+    let checkpoint_ms = env.clock.now().since(before).as_secs_f64() * 1e3;
+    drum.flush()?;
+    drum.wait_for_merges()?;
+    while drum.deliver(BATCH, |outcome| queue.push(outcome.aux))? > 0 {}
+    queue.finish()?;
+    let report = watch.report(queue.urls);
+    if queue.urls != options.keys {
+        return Err(BenchError::Wrong { contender: "drum", found: queue.urls, expected: options.keys });
+    }
+    Ok(DrumRun {
+        report,
+        ends: watch.ends,
+        stats: drum.stats(),
+        queue_bytes: queue.bytes,
+        text_bytes,
+        longest_ms,
+        checkpoint_ms,
+        checkpoint_files: checkpoint.files.len(),
+        rss_bytes: mattock_env::peak_resident_bytes(),
+        plan: drum.plan().clone(),
+    })
+}
+
+fn run_ram_set(
+    env: &Env,
+    options: &BenchOptions,
+    progress: &mut dyn FnMut(BenchProgress),
+) -> Result<ContenderReport, BenchError> {
+    let total = options.keys * CHECKS_PER_KEY;
+    let mut set = RamSet::new(options.keys);
+    let mut queue = Queue::new(env, options, "queue-ram-set");
+    let mut stream = Stream::new(options.stream, options.seed);
+    let mut links = Links::default();
+    let mut watch = Watch::new(&env.clock, "ram set", total, progress);
+    while watch.checks < total {
+        let count = (total - watch.checks).min(BATCH as u64) as usize;
+        stream.fill(count, &mut links);
+        set.insert_all(&links.keys, |index| queue.push(links.text(index)));
+        watch.count(count as u64);
+    }
+    queue.finish()?;
+    if queue.urls != options.keys {
+        return Err(BenchError::Wrong { contender: "ram set", found: queue.urls, expected: options.keys });
+    }
+    Ok(watch.report(queue.urls))
+}
+
+/// Nanoseconds per check of the stream, taken from its middle.
+fn time_generator(env: &Env, options: &BenchOptions) -> f64 {
+    let mut stream = Stream::new(options.stream, options.seed);
+    stream.skip_to(options.keys * CHECKS_PER_KEY / 2);
+    let mut links = Links::default();
+    let batches = 200.min(options.keys * CHECKS_PER_KEY / 2 / BATCH as u64 + 1);
+    let before = env.clock.now();
+    for _ in 0..batches {
+        stream.fill(BATCH, &mut links);
+        std::hint::black_box(&links);
+    }
+    env.clock.now().since(before).as_secs_f64() * 1e9 / (batches * BATCH as u64) as f64
+}
+
+/// The repository's mean speed over the first `checks`.
+fn speed_until(drum: &DrumRun, checks: u64) -> f64 {
+    let (mut last_checks, mut last_seconds) = (0, 0.0);
+    for (slice_checks, seconds) in &drum.ends {
+        if *slice_checks >= checks {
+            let part = (checks - last_checks) as f64 / (slice_checks - last_checks).max(1) as f64;
+            return checks as f64 / (last_seconds + part * (seconds - last_seconds)).max(1e-9);
+        }
+        (last_checks, last_seconds) = (*slice_checks, *seconds);
+    }
+    drum.report.checks_per_second
+}
+
+fn decay(over_time: &[f64], keys: u64) -> f64 {
+    let mean = |from: f64, to: f64| {
+        let len = over_time.len() as f64;
+        let part = &over_time[(from * len) as usize..((to * len) as usize).max((from * len) as usize + 1)];
+        // Slices have the same number of checks: the mean speed is the harmonic one.
+        part.len() as f64 / part.iter().map(|speed| speed.recip()).sum::<f64>()
+    };
+    if over_time.len() < SLICES as usize {
+        return 1.0;
+    }
+    let early = if keys >= 500_000_000 { mean(0.3, 0.4) } else { mean(0.1, 0.2) };
+    mean(0.9, 1.0) / early
+}
+
+/// Lets the kernel count the peak of resident memory anew; where it does not, the peak is of the whole process.
+fn reset_peak(env: &Env) {
+    let path = std::path::Path::new("/proc/self/clear_refs");
+    if let Ok(file) = env.files.open(path, OpenMode::Write) {
+        drop(file.write_all_at(b"5", 0));
+    }
+}
+
+fn total_memory_bytes(env: &Env) -> u64 {
+    // The file has no length of its own, so it is read in one piece.
+    let path = std::path::Path::new("/proc/meminfo");
+    let mut buffer = [0; 4096];
+    let read =
+        env.files.open(path, OpenMode::Read).and_then(|file| file.read_at(&mut buffer, 0)).unwrap_or(0);
+    let text = String::from_utf8_lossy(&buffer[..read]);
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
+    let kib: u64 = line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(4 << 20);
+    kib * 1024
+}
