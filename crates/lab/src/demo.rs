@@ -46,16 +46,16 @@ pub fn report(summary: &Summary, samples: &[Sample], commands: &[(String, String
             format::duration(seconds)
         ),
         tiles: vec![
-            Tile::new("Pages", &format::integer(summary.pages), "answers with status 200"),
+            Tile::new("Pages", format::integer(summary.pages), "answers with status 200"),
             Tile::new(
                 "Speed",
-                &format!("{}/s", format::integer((summary.pages as f64 / seconds) as u64)),
+                format!("{}/s", format::integer((summary.pages as f64 / seconds) as u64)),
                 "pages a second, on average",
             ),
-            Tile::new("Data", &format::bytes(summary.bytes as f64), "received"),
-            Tile::new("Domains", &format::integer(summary.domains), "with at least one page"),
-            Tile::new("URLs seen", &format::integer(summary.urls_seen), "different ones, on fetched pages"),
-            Tile::new("CPU", &format::duration(summary.cpu_seconds), "of crawler and simulated Web together"),
+            Tile::new("Data", format::bytes(summary.bytes as f64), "received"),
+            Tile::new("Domains", format::integer(summary.domains), "with at least one page"),
+            Tile::new("URLs seen", format::integer(summary.urls_seen), "different ones, on fetched pages"),
+            Tile::new("CPU", format::duration(summary.cpu_seconds), "of crawler and simulated Web together"),
         ],
         sections: vec![speed(samples), queue(samples), domains(summary), outcomes(summary), largest(summary)],
         commands: commands.iter().map(|(text, what)| Command::new(text, what)).collect(),
