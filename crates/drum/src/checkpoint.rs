@@ -233,8 +233,9 @@ impl<V: Value> Drum<V> {
             .files
             .sync_dir(&self.disk.dir)
             .and_then(|()| self.disk.files.write_atomic(&path, &bytes))
-            .and_then(|()| if number == 1 { sync_parents(&self.disk.files, &self.disk.dir) } else { Ok(()) });
+            .and_then(|()| if self.placed { Ok(()) } else { sync_parents(&self.disk.files, &self.disk.dir) });
         written.map_err(|error| DrumError::io(&path, error))?;
+        self.placed = true;
         self.disk.count_written(bytes.len());
         self.forget_checkpoints();
         self.note_pause(before);

@@ -62,6 +62,8 @@ pub struct Drum<V: Value> {
     /// Checkpoints that can be opened, the newest last.
     pub(crate) kept: VecDeque<Kept>,
     pub(crate) checkpoint_number: u64,
+    /// Whether the names of the directory and those above it are known to be durable.
+    pub(crate) placed: bool,
     /// Files that are of no use any more but to a kept checkpoint.
     pub(crate) dead: Vec<String>,
     pub(crate) poisoned: Option<PathBuf>,
@@ -92,6 +94,7 @@ impl<V: Value> Drum<V> {
             next_number: 2,
             kept: VecDeque::new(),
             checkpoint_number: 0,
+            placed: false,
             dead: Vec::new(),
             poisoned: None,
             stats: Stats::default(),

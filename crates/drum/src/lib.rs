@@ -19,6 +19,7 @@ mod run;
 mod sort;
 mod stats;
 mod table;
+mod uses;
 mod value;
 mod writer;
 
@@ -28,4 +29,8 @@ pub use drum::Drum;
 pub use error::{DrumError, Result};
 pub use plan::{Deliver, Options, Plan};
 pub use stats::Stats;
+pub use uses::{
+    BacklinkCount, Backlinks, ContentSeen, DomainInDegree, FirstInstance, HostData, InDegree, RequestedUntil,
+    RobotsCache, RobotsRequested, Sources, UrlSeen,
+};
 pub use value::Value;
