@@ -1,4 +1,5 @@
 //! What can happen to a crawl, on the simulated Web.
+#![expect(clippy::unwrap_used, reason = "a test that fails says where")]
 
 mod determinism;
 mod limits;
