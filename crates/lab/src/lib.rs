@@ -4,7 +4,7 @@
 //! - [`report`] puts charts, tables and figures on one self-contained HTML page.
 //! - [`mod@format`] writes numbers the way people read them; both of the above use it.
 //!
-//! - [`demo`] is what `mattock demo` shows, [`bench`] what `mattock bench` measures, [`ServedWorld`] what both crawl.
+//! - [`demo`] is what `mattock demo` shows, [`mod@bench`] what `mattock bench` measures, [`ServedWorld`] what both crawl.
 //!
 //! The first three are pure: values in, text out. The same values give the same bytes, and no value, however odd
 //! (empty, not a number, huge, or a label that is itself markup), makes them panic or breaks the markup.
