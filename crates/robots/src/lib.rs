@@ -16,6 +16,7 @@ mod directives;
 mod lines;
 mod pattern;
 mod rules;
+pub mod sitemap;
 
 pub use access::{Access, DisallowReason, access_for_status};
 pub use directives::Directives;
