@@ -12,6 +12,7 @@
 //! - Where a file can be read in two ways, the reading that forbids more is taken.
 
 mod access;
+mod bytes;
 mod directives;
 mod lines;
 mod pattern;
@@ -19,5 +20,6 @@ mod rules;
 pub mod sitemap;
 
 pub use access::{Access, DisallowReason, access_for_status};
+pub use bytes::Error;
 pub use directives::Directives;
 pub use rules::{BODY_BYTES_MAX, CRAWL_DELAY_MAX, Robots, RuleRef, Verdict};

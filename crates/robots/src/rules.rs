@@ -18,26 +18,44 @@ pub const CRAWL_DELAY_MAX: Duration = Duration::from_secs(86_400);
 /// The rules of a host for one product token.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Robots {
-    rules: Vec<Rule>,
-    /// The normalised patterns, one after the other.
-    patterns: Vec<u8>,
-    crawl_delay: Option<Duration>,
-    sitemaps: Vec<String>,
-    disallow_reason: Option<DisallowReason>,
-    truncated: bool,
+    /// In order of precedence.
+    pub(crate) rules: Vec<Rule>,
+    /// The normalised patterns of the rules, one after the other, in their order.
+    pub(crate) patterns: Vec<u8>,
+    pub(crate) crawl_delay: Option<Duration>,
+    pub(crate) sitemaps: Vec<String>,
+    pub(crate) disallow_reason: Option<DisallowReason>,
+    pub(crate) truncated: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Rule {
+pub(crate) struct Rule {
     start: u32,
-    len: u32,
-    line: u32,
+    pub(crate) len: u32,
+    pub(crate) line: u32,
     /// Octets of the normalised pattern, asterisks and dollar included.
     octets: u32,
-    allow: bool,
-    anchored: bool,
+    pub(crate) allow: bool,
+    pub(crate) anchored: bool,
     /// The pattern has a question mark, hence is compared in the second spelling.
     query: bool,
+}
+
+impl Rule {
+    /// The rule whose normalised `pattern` lies at `start` in the pool.
+    pub(crate) fn new(pattern: &[u8], start: usize, line: u32, allow: bool, anchored: bool) -> Rule {
+        let narrow = |number: usize| {
+            u32::try_from(number).expect("a file is cut at 500 KiB, and normalising at most triples it")
+        };
+        let len = narrow(pattern.len());
+        let query = pattern.contains(&b'?');
+        Rule { start: narrow(start), len, line, octets: len + u32::from(anchored), allow, anchored, query }
+    }
+
+    /// Of two rules that match, the one with the lesser key decides.
+    pub(crate) fn precedence(&self) -> impl Ord + use<> {
+        (std::cmp::Reverse(self.octets), !self.allow, self.line)
+    }
 }
 
 /// What the rules say about one path.
@@ -110,12 +128,18 @@ impl Robots {
             }
         }
         let mut chosen = if named.seen { named } else { global };
-        chosen.rules.sort_by_key(|rule| (std::cmp::Reverse(rule.octets), !rule.allow, rule.line));
+        chosen.rules.sort_by_key(Rule::precedence);
         chosen.rules.shrink_to_fit();
-        chosen.patterns.shrink_to_fit();
+        // In the order they are looked at, and in the order the byte form keeps.
+        let mut patterns = Vec::with_capacity(chosen.patterns.len());
+        for rule in &mut chosen.rules {
+            let start = patterns.len();
+            patterns.extend_from_slice(&chosen.patterns[rule.start as usize..][..rule.len as usize]);
+            *rule = Rule::new(&patterns[start..], start, rule.line, rule.allow, rule.anchored);
+        }
         Robots {
             rules: chosen.rules,
-            patterns: chosen.patterns,
+            patterns,
             crawl_delay: chosen.crawl_delay,
             sitemaps,
             disallow_reason: None,
@@ -202,7 +226,7 @@ impl Robots {
         found.copied()
     }
 
-    fn pattern(&self, rule: &Rule) -> &[u8] {
+    pub(crate) fn pattern(&self, rule: &Rule) -> &[u8] {
         &self.patterns[rule.start as usize..][..rule.len as usize]
     }
 
@@ -237,22 +261,9 @@ impl Collected {
             [value @ .., b'$'] => (true, value),
             value => (false, value),
         };
-        let query = value.contains(&b'?');
         let start = self.patterns.len();
-        normalise(value, Side::Pattern, query, &mut self.patterns);
-        let octets = self.patterns.len() - start;
-        let narrow = |number: usize| {
-            u32::try_from(number).expect("a file is cut at 500 KiB, and normalising at most triples it")
-        };
-        self.rules.push(Rule {
-            start: narrow(start),
-            len: narrow(octets),
-            line: line.number,
-            octets: narrow(octets) + u32::from(anchored),
-            allow,
-            anchored,
-            query,
-        });
+        normalise(value, Side::Pattern, value.contains(&b'?'), &mut self.patterns);
+        self.rules.push(Rule::new(&self.patterns[start..], start, line.number, allow, anchored));
     }
 }
 

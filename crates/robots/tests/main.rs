@@ -1,3 +1,4 @@
-//! Conformance of the robots rules with suites that others wrote.
+//! The robots rules against suites that others wrote, and against what servers send to do harm.
 
 mod google;
+mod hostile;
