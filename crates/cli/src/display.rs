@@ -133,4 +133,10 @@ pub(crate) fn print_summary(summary: &Summary, out: &Path) {
         eprintln!("  refused    {}", counted(&summary.refused));
     }
     eprintln!("  archive    {}", out.join("warc").display());
+    if summary.pages == 0 && summary.refused.contains_key("robots-unreachable") {
+        eprintln!(
+            "\nNo page came in, because robots.txt could not be had: the hosts do not answer, their names do not \
+             exist,\nor their addresses are not public (`--allow-address` permits others)."
+        );
+    }
 }

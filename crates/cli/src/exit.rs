@@ -1,9 +1,11 @@
 //! From a result to an exit code and a last word.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use mattock_crawl::{ConfigError, CrawlError};
-use mattock_simweb::SimwebError;
+use mattock_env::Env;
+use mattock_simweb::{ServeError, SimwebError};
 
 /// How a command that did not fail ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,16 +37,36 @@ pub(crate) fn code(result: anyhow::Result<Ended>) -> ExitCode {
             if error.downcast_ref().is_some_and(closed) {
                 return ExitCode::SUCCESS;
             }
-            eprintln!("error: {error:#}");
+            eprintln!("error: {}", told(&error));
             ExitCode::from(if is_usage(&error) { 2 } else { 1 })
         }
     }
+}
+
+/// The error with its causes, as far as it does not name them itself.
+fn told(error: &anyhow::Error) -> String {
+    error.chain().fold(String::new(), |text, cause| {
+        let cause = cause.to_string();
+        match text.as_str() {
+            "" => cause,
+            _ if text.contains(&cause) => text,
+            _ => format!("{text}: {cause}"),
+        }
+    })
+}
+
+/// A text file that the user named; one that cannot be read was named wrongly.
+pub(crate) fn read_named(env: &Env, path: &Path) -> anyhow::Result<String> {
+    let bytes =
+        env.files.read(path).map_err(|error| Usage(format!("cannot read {}: {error}", path.display())))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 fn is_usage(error: &anyhow::Error) -> bool {
     error.is::<Usage>()
         || error.is::<ConfigError>()
         || error.is::<SimwebError>()
+        || matches!(error.downcast_ref(), Some(ServeError::TimeScale(_)))
         || matches!(
             error.downcast_ref(),
             Some(CrawlError::Config(_) | CrawlError::NoSeed | CrawlError::NotACrawl { .. })

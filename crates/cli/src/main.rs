@@ -2,12 +2,14 @@
 //!
 //! stdout is data, stderr is talk. Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 130 interrupted
 //! (the state is safe).
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line program talks to its user")]
+#![expect(clippy::print_stderr, reason = "a command line program talks to its user")]
 
 mod args;
 mod commands;
 mod display;
 mod exit;
+mod output;
+mod shell;
 mod signals;
 
 use std::process::ExitCode;

@@ -1,18 +1,28 @@
 //! Ctrl-C and termination.
 
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// Waits for the next wish to stop: Ctrl-C or a termination signal.
-pub(crate) async fn interrupted() {
-    let (Ok(mut interrupt), Ok(mut terminate)) =
-        (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
-    else {
-        // Without handlers the default action ends the process anyway.
-        return std::future::pending().await;
-    };
-    tokio::select! {
-        biased;
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
+/// The user's wishes to stop. From its making on, a signal no longer ends the process by itself.
+pub(crate) struct Interrupts {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Interrupts {
+    /// Must be called inside [`mattock_env::run`].
+    pub(crate) fn listen() -> std::io::Result<Interrupts> {
+        Ok(Interrupts {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+        })
+    }
+
+    /// Waits for the next wish to stop: Ctrl-C or a termination signal.
+    pub(crate) async fn next(&mut self) {
+        tokio::select! {
+            biased;
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
     }
 }

@@ -6,6 +6,7 @@ use mattock_env::Env;
 
 use crate::args::{BenchArgs, BenchCommand};
 use crate::exit::Ended;
+use crate::output;
 
 pub(crate) fn run(args: BenchArgs) -> anyhow::Result<Ended> {
     let env = Env::real();
@@ -13,9 +14,9 @@ pub(crate) fn run(args: BenchArgs) -> anyhow::Result<Ended> {
         BenchCommand::Simweb(args) => {
             let report = mattock_lab::bench::simweb::run(&env, Duration::from_secs(args.seconds.max(1)))?;
             if args.json {
-                println!("{}", serde_json::to_string(&report)?);
+                output::print_json(&report)?;
             } else {
-                println!("{report}");
+                output::print(&format!("{report}\n"))?;
             }
         }
     }

@@ -4,8 +4,11 @@ use clap::CommandFactory;
 
 use crate::args::{Args, CompletionsArgs};
 use crate::exit::Ended;
+use crate::output;
 
 pub(crate) fn run(args: CompletionsArgs) -> anyhow::Result<Ended> {
-    clap_complete::generate(args.shell, &mut Args::command(), "mattock", &mut std::io::stdout());
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Args::command(), "mattock", &mut script);
+    output::print(&String::from_utf8_lossy(&script))?;
     Ok(Ended::Done)
 }

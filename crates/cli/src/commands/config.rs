@@ -2,9 +2,10 @@
 
 use crate::args::ConfigArgs;
 use crate::exit::Ended;
+use crate::output;
 
 pub(crate) fn run(args: ConfigArgs) -> anyhow::Result<Ended> {
     debug_assert!(args.example, "the only thing that can be asked for");
-    print!("{}", mattock_crawl::config::EXAMPLE);
+    output::print(mattock_crawl::config::EXAMPLE)?;
     Ok(Ended::Done)
 }

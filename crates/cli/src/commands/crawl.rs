@@ -9,8 +9,10 @@ use mattock_env::Env;
 
 use crate::args::{CrawlArgs, Scope};
 use crate::display::{Display, print_summary};
-use crate::exit::Ended;
-use crate::signals;
+use crate::exit::{Ended, read_named};
+use crate::output;
+use crate::shell::{program, quoted};
+use crate::signals::Interrupts;
 
 pub(crate) fn run(args: Box<CrawlArgs>) -> anyhow::Result<Ended> {
     let env = Env::real();
@@ -19,44 +21,56 @@ pub(crate) fn run(args: Box<CrawlArgs>) -> anyhow::Result<Ended> {
         None => flags(&args),
     };
     let crawl = Crawl::open(&env, &args.out, asked)?;
-    if crawl.is_resumed() && !args.quiet {
-        eprintln!("Going on with the crawl in {}.", crawl.root().display());
-    }
     let control = Control::default();
-    let display = Display::new(crawl.progress(), crawl.config().max_pages, args.quiet);
+    let max_pages = crawl.config().max_pages;
+    let display = Display::new(crawl.progress(), max_pages, args.quiet);
     let summary = mattock_env::run(async {
-        tokio::task::spawn_local(stop_when_interrupted(control.clone()));
+        let interrupts = Interrupts::listen().context("cannot listen for Ctrl-C")?;
+        tokio::task::spawn_local(stop_when_interrupted(interrupts, control.clone()));
+        if !args.quiet {
+            let begun = if crawl.is_resumed() { "Going on with the crawl in" } else { "Crawling into" };
+            eprintln!("{begun} {}; Ctrl-C stops it in good order.", crawl.root().display());
+        }
         let shown = tokio::task::spawn_local(display.run(env.clock.clone()));
         let summary = crawl.run(control).await;
         shown.abort();
         let _ = shown.await;
-        summary
+        anyhow::Ok(summary?)
     })?;
     if args.json {
-        println!("{}", serde_json::to_string(&summary)?);
+        output::print_json(&summary)?;
     }
     if !args.quiet {
         print_summary(&summary, &args.out);
     }
-    if summary.end == End::Stopped {
-        eprintln!("\nStopped; everything is saved. To go on:\n  mattock crawl --out {}", quoted(&args.out));
-        return Ok(Ended::Interrupted);
+    let again = format!("{} crawl --out {}", program(), quoted(&args.out.display().to_string()));
+    match summary.end {
+        End::Complete => Ok(Ended::Done),
+        End::MaxPages => {
+            if !args.quiet && summary.urls_queued > 0 {
+                let more = max_pages.unwrap_or_default().saturating_mul(2);
+                eprintln!("\nTo go on with a higher limit:\n  {again} --max-pages {more}");
+            }
+            Ok(Ended::Done)
+        }
+        End::Stopped => {
+            eprintln!("\nEverything is saved. To go on:\n  {again}");
+            Ok(Ended::Interrupted)
+        }
     }
-    Ok(Ended::Done)
 }
 
 /// The first wish stops the crawl in good order, the second at once.
-async fn stop_when_interrupted(control: Control) {
-    signals::interrupted().await;
+async fn stop_when_interrupted(mut interrupts: Interrupts, control: Control) {
+    interrupts.next().await;
     eprintln!("\nStopping: waiting for what is under way (again to leave at once) …");
     control.stop();
-    signals::interrupted().await;
+    interrupts.next().await;
     std::process::exit(130);
 }
 
 fn read_config(env: &Env, path: &Path) -> anyhow::Result<RawConfig> {
-    let bytes = env.files.read(path).with_context(|| format!("cannot read {}", path.display()))?;
-    Ok(RawConfig::parse(&String::from_utf8_lossy(&bytes), &path.display().to_string())?)
+    Ok(RawConfig::parse(&read_named(env, path)?, &path.display().to_string())?)
 }
 
 /// What the flags say.
@@ -87,11 +101,4 @@ fn flags(args: &CrawlArgs) -> RawConfig {
         },
         ..RawConfig::default()
     }
-}
-
-/// A path as a shell takes it.
-fn quoted(path: &Path) -> String {
-    let text = path.display().to_string();
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
-    if text.chars().all(plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }

@@ -13,19 +13,31 @@ use mattock_simweb::{Params, Preset, World};
 use crate::args::DemoArgs;
 use crate::display::{Display, print_summary};
 use crate::exit::{Ended, Usage};
-use crate::signals;
+use crate::output;
+use crate::shell::{program, quoted};
+use crate::signals::Interrupts;
 
 const SEED: u64 = 2007;
 const SAMPLE_EVERY: Duration = Duration::from_millis(250);
 
 pub(crate) fn run(args: DemoArgs) -> anyhow::Result<Ended> {
     let env = Env::real();
-    let occupied = env.files.entry(&args.out)?.is_some() && !env.files.list(&args.out)?.is_empty();
+    let entry =
+        env.files.entry(&args.out).with_context(|| format!("cannot look at {}", args.out.display()))?;
+    let occupied = match entry {
+        Some(entry) if entry.is_dir => !env.files.list(&args.out)?.is_empty(),
+        // A file: making the crawl's directory says so.
+        _ => false,
+    };
     if occupied {
         let message =
             format!("{} is not empty; name another directory with --out, or remove it", args.out.display());
         return Err(Usage(message).into());
     }
+    // The directory is made before the world, so that a wrong one is told at once.
+    env.files
+        .create_dir_all(&args.out)
+        .with_context(|| format!("cannot create {}; name a directory with --out", args.out.display()))?;
     eprintln!("A simulated Web is started on loopback addresses: millions of pages, no network needed.");
     let world = World::new(Params::preset(Preset::Large), SEED);
     let seeds = world.seeds();
@@ -38,12 +50,13 @@ pub(crate) fn run(args: DemoArgs) -> anyhow::Result<Ended> {
     let progress = crawl.progress();
     let display = Display::new(progress.clone(), None, false);
     let (summary, samples) = mattock_env::run(async {
+        let mut interrupts = Interrupts::listen().context("cannot listen for Ctrl-C")?;
         let shown = tokio::task::spawn_local(display.run(env.clock.clone()));
         let stop = control.clone();
         let clock = env.clock.clone();
         let limit = Duration::from_secs(args.seconds);
         let timed = tokio::task::spawn_local(async move {
-            let _ = clock.timeout(limit, signals::interrupted()).await;
+            let _ = clock.timeout(limit, interrupts.next()).await;
             stop.stop();
         });
         let clock = env.clock.clone();
@@ -65,7 +78,7 @@ pub(crate) fn run(args: DemoArgs) -> anyhow::Result<Ended> {
             task.abort();
             let _ = task.await;
         }
-        summary.map(|summary| (summary, sampled.take()))
+        anyhow::Ok((summary?, sampled.take()))
     })?;
     drop(served);
 
@@ -75,7 +88,7 @@ pub(crate) fn run(args: DemoArgs) -> anyhow::Result<Ended> {
     env.files
         .write_atomic(&report, html.as_bytes())
         .with_context(|| format!("cannot write {}", report.display()))?;
-    println!("{}", report.display());
+    output::print(&format!("{}\n", report.display()))?;
     eprintln!("\nThe report is {} (open it in a browser). What to try next:", report.display());
     for (command, what) in next_commands(&args.out) {
         eprintln!("\n  {command}\n      {what}");
@@ -84,20 +97,21 @@ pub(crate) fn run(args: DemoArgs) -> anyhow::Result<Ended> {
 }
 
 fn next_commands(out: &Path) -> [(String, String); 3] {
-    let warc = out.join("warc").display().to_string();
+    let warc = quoted(&out.join("warc").display().to_string());
+    let mattock = program();
     [
         (
             format!("gzip -dc {warc}/*.warc.gz | less"),
             "look at what was stored: every request and response, as standard WARC records".into(),
         ),
         (
-            "mattock simweb serve --preset small --audit audit.log".into(),
+            format!("{mattock} simweb serve --preset small --audit audit.log"),
             "serve a smaller simulated Web and log every request; it prints the command that crawls it, and \
-             `mattock simweb audit audit.log` then judges the crawler's manners"
+             `simweb audit audit.log` then judges the crawler's manners"
                 .into(),
         ),
         (
-            "mattock crawl --out my-crawl --max-pages 100 http://example.com/".into(),
+            format!("{mattock} crawl --out my-crawl --max-pages 100 http://example.com/"),
             "crawl a real site, two seconds between requests, robots.txt obeyed".into(),
         ),
     ]

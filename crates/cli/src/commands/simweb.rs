@@ -11,8 +11,10 @@ use mattock_simweb::{
 };
 
 use crate::args::{AuditArgs, ServeArgs, SimwebArgs, SimwebCommand, TruthArgs, WorldArgs};
-use crate::exit::{Ended, Usage};
-use crate::signals;
+use crate::exit::{Ended, Usage, read_named};
+use crate::output;
+use crate::shell::{program, quoted};
+use crate::signals::Interrupts;
 
 pub(crate) fn run(args: SimwebArgs) -> anyhow::Result<Ended> {
     let env = Env::real();
@@ -21,7 +23,7 @@ pub(crate) fn run(args: SimwebArgs) -> anyhow::Result<Ended> {
         SimwebCommand::Truth(args) => truth(&env, &args),
         SimwebCommand::Audit(args) => judge(&env, &args),
         SimwebCommand::Params(args) => {
-            print!("{}", Params::example_toml(args.preset));
+            output::print(&Params::example_toml(args.preset))?;
             Ok(Ended::Done)
         }
     }
@@ -31,8 +33,7 @@ fn world(env: &Env, args: &WorldArgs) -> anyhow::Result<World> {
     let params = match &args.params {
         None => Params::preset(args.preset),
         Some(path) => {
-            let bytes = env.files.read(path).with_context(|| format!("cannot read {}", path.display()))?;
-            Params::from_toml(&String::from_utf8_lossy(&bytes)).with_context(|| path.display().to_string())?
+            Params::from_toml(&read_named(env, path)?).with_context(|| path.display().to_string())?
         }
     };
     Ok(World::new(params, args.seed))
@@ -55,17 +56,23 @@ fn serve_world(env: &Env, args: &ServeArgs) -> anyhow::Result<Ended> {
     let log =
         args.audit.as_deref().map(|path| audit_log(env, path, &world, delay_ms(&args.delay)?)).transpose()?;
     mattock_env::run(async {
+        let mut interrupts = Interrupts::listen().context("cannot listen for Ctrl-C")?;
         let seeds = world.seeds();
         let server = serve(env, Arc::new(world), options, log).await?;
         let (dns, port) = (server.dns_address(), server.http_port());
-        println!("{}", crawl_command(&seeds, dns, port, &format_duration(delay), Path::new("simweb-crawl")));
+        let command = crawl_command(&seeds, dns, port, &format_duration(delay), Path::new("simweb-crawl"));
+        output::print(&format!("{command}\n"))?;
         eprintln!("Serving until Ctrl-C. The command above crawls it from another terminal.");
-        signals::interrupted().await;
+        if program() != "mattock" {
+            eprintln!("(`mattock` is {} here.)", program());
+        }
+        interrupts.next().await;
         let (requests, bytes) = (server.requests(), server.bytes());
         server.stop().await?;
         eprintln!("Served {requests} requests, {bytes} bytes.");
         if let Some(path) = &args.audit {
-            eprintln!("Judge the crawler with:\n  mattock simweb audit {}", path.display());
+            let log = quoted(&path.display().to_string());
+            eprintln!("Judge the crawler with:\n  {} simweb audit {log}", program());
         }
         Ok(Ended::Done)
     })
@@ -79,14 +86,12 @@ fn audit_log(env: &Env, path: &Path, world: &World, delay_ms: u64) -> anyhow::Re
 fn truth(env: &Env, args: &TruthArgs) -> anyhow::Result<Ended> {
     let truth = world(env, &args.world)?.truth(args.limit)?;
     if args.json {
-        println!("{}", serde_json::to_string(&truth)?);
+        output::print_json(&truth)?;
     } else {
-        println!("{truth}");
+        output::print(&format!("{truth}\n"))?;
     }
     if args.pages {
-        for page in &truth.pages {
-            println!("{page}");
-        }
+        output::print(&truth.pages.iter().fold(String::new(), |text, page| text + page + "\n"))?;
     }
     Ok(Ended::Done)
 }
@@ -96,9 +101,9 @@ fn judge(env: &Env, args: &AuditArgs) -> anyhow::Result<Ended> {
     let options = AuditOptions { delay_ms: asked.map(|ms| ms as f64), ..AuditOptions::default() };
     let report = audit(&env.files, &args.file, &options)?;
     if args.json {
-        println!("{}", serde_json::to_string(&report)?);
+        output::print_json(&report)?;
     } else {
-        println!("{report}");
+        output::print(&report.to_string())?;
     }
     Ok(Ended::Done)
 }
