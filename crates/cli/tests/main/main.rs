@@ -1,0 +1,11 @@
+//! The `mattock` binary as its users meet it: what it says, how it ends, and what its documentation shows.
+
+mod demo;
+mod examples;
+mod generated;
+mod help;
+mod interrupt;
+mod json;
+mod mistakes;
+mod process;
+mod served;
