@@ -74,6 +74,21 @@ fn ports(line: &str) -> Vec<String> {
         .collect()
 }
 
+/// A text with some of its numbers replaced: whole ones only, all at once.
+fn with_numbers<'a>(text: &str, replacement: impl Fn(&str) -> Option<&'a String>) -> String {
+    let is_digit = |c: char| c.is_ascii_digit();
+    let mut rest = text;
+    let mut result = String::new();
+    while let Some(start) = rest.find(is_digit) {
+        result += &rest[..start];
+        let number = &rest[start..];
+        let number = &number[..number.find(|c| !is_digit(c)).unwrap_or(number.len())];
+        result += replacement(number).map_or(number, String::as_str);
+        rest = &rest[start + number.len()..];
+    }
+    result + rest
+}
+
 /// Examples must not reach the real Web: names of the simulated one end in `-sim` and a suffix.
 fn assert_harmless(command: &str) {
     for (at, _) in command.match_indices("://") {
@@ -115,8 +130,9 @@ impl Session {
         if let Some(command) = step.command.strip_suffix(" &") {
             return self.serve(command, &step.expected);
         }
-        let command =
-            self.ports.iter().fold(step.command.clone(), |text, (shown, real)| text.replace(shown, real));
+        let command = with_numbers(&step.command, |number| {
+            Some(&self.ports.iter().find(|(shown, _)| shown == number)?.1)
+        });
         let (mut child, mut output) = self.shell(&command);
         let mut text = String::new();
         output.read_to_string(&mut text).expect("output is text");
@@ -151,7 +167,7 @@ impl Session {
     }
 
     fn as_shown(&self, text: String) -> String {
-        self.ports.iter().fold(text, |text, (shown, real)| text.replace(real, shown))
+        with_numbers(&text, |number| Some(&self.ports.iter().find(|(_, real)| real == number)?.0))
     }
 }
 
@@ -270,6 +286,8 @@ fn patterns_match_what_they_say_and_nothing_else() {
     ] {
         assert_eq!(line_matches(pattern, line), matches, "{pattern} and {line}");
     }
+    let other = "5".to_owned();
+    assert_eq!(with_numbers("80, 8080 and 180: 80", |n| (n == "80").then_some(&other)), "5, 8080 and 180: 5");
     let patterns = ["a", "...", "b"].map(str::to_owned);
     assert!(lines_match(&patterns, &["a", "b"]) && lines_match(&patterns, &["a", "x", "b", "b"]));
     assert!(!lines_match(&patterns, &["a", "x"]) && !lines_match(&patterns, &["a", "b", "x"]));

@@ -101,3 +101,14 @@ fn flag(key: &str, flags: &str) -> String {
         _ => String::new(),
     }
 }
+
+#[test]
+fn every_outcome_is_explained() {
+    let source = read(&root().join("crates/fetch/src/outcome.rs"));
+    let names: Vec<&str> = source.split("=> \"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    assert!(names.contains(&"refused"), "the names are found: {names:?}");
+    let page = read(&root().join("docs/politeness.md"));
+    for name in names {
+        assert!(page.contains(&format!("`{name}`")), "docs/politeness.md does not name the outcome `{name}`");
+    }
+}
