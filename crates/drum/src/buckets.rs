@@ -15,6 +15,7 @@ use mattock_env::Block;
 use crate::bytes::{self, Reader, checksum};
 use crate::disk::{DataFile, Disk};
 use crate::error::{DrumError, Result};
+use crate::generation::Tail;
 use crate::writer::Writer;
 
 const HEADER_BYTES: usize = 16;
@@ -158,15 +159,20 @@ impl Buckets {
         Ok(())
     }
 
+    /// About how much is in RAM only.
+    pub(crate) fn tail_bytes(&self) -> usize {
+        self.streams.iter().map(|stream| if stream.block.is_some() { stream.fill + 20 } else { 0 }).sum()
+    }
+
     /// What is in RAM only: streams and their last bytes.
-    pub(crate) fn write_tail(&self, out: &mut Vec<u8>) {
+    pub(crate) fn write_tail(&self, out: &mut Tail) {
         for (bucket, stream) in self.streams.iter().enumerate() {
             if let Some(block) = &stream.block {
-                bytes::put_varint(out, bucket as u64 + 1);
-                bytes::put_counted(out, &block[HEADER_BYTES..stream.fill]);
+                out.put_varint(bucket as u64 + 1);
+                out.put_counted(&block[HEADER_BYTES..stream.fill]);
             }
         }
-        bytes::put_varint(out, 0);
+        out.put_varint(0);
     }
 
     /// Opens the streams again: chunks from the file, the rest from a tail. They cannot be appended to.

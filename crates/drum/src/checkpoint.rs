@@ -15,7 +15,7 @@ use mattock_env::{Env, OpenMode, Step};
 use crate::cache::Cache;
 use crate::drum::Drum;
 use crate::error::{DrumError, Result};
-use crate::generation::Generation;
+use crate::generation::{Generation, Tail};
 use crate::manifest::{self, Manifest, RunEntry};
 use crate::plan::{Options, Plan};
 use crate::run::Run;
@@ -208,7 +208,7 @@ impl<V: Value> Drum<V> {
             let tail = generation.tail();
             let path = self.disk.dir.join(manifest::tail_name(generation.number, number));
             write_new(&self.disk.files, &path, &tail).map_err(|error| DrumError::io(&path, error))?;
-            self.disk.count_written(tail.len());
+            self.disk.count_written(tail.bytes().len());
             if !generation.synced
                 && let Err(error) = generation.sync()
             {
@@ -310,9 +310,9 @@ fn read_manifest(env: &Env, dir: &Path, number: u64) -> Result<Manifest> {
         .ok_or_else(|| DrumError::corrupt(&path, 0, "the manifest fails its checksum"))
 }
 
-fn write_new(files: &mattock_env::Files, path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let file = files.open(path, OpenMode::CreateOrTruncate)?;
-    file.write_all_at(bytes, 0)?;
+fn write_new(files: &mattock_env::Files, path: &Path, tail: &Tail) -> std::io::Result<()> {
+    let file = files.open_direct(path, OpenMode::CreateOrTruncate)?;
+    file.write_all_at(tail.pages(), 0)?;
     file.sync()
 }
 

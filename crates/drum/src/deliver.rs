@@ -31,19 +31,26 @@ impl ReadAhead {
         ReadAhead { lane, loaded: Arc::default(), pending: VecDeque::new(), held: None }
     }
 
-    /// The bytes in use of a written block.
-    pub(crate) fn block(&mut self, generation: u64, block: u32, log: &Log) -> Result<&[u8]> {
+    /// The bytes in use of a written block; `None` if it is not read yet and we are not to wait for it.
+    pub(crate) fn block(
+        &mut self,
+        generation: u64,
+        block: u32,
+        log: &Log,
+        wait: bool,
+    ) -> Result<Option<&[u8]>> {
         let place = (generation, block);
         if self.held.as_ref().is_none_or(|(held, ..)| *held != place) {
             self.held = None;
-            let (content, fill) = self.fetch(place, log)?;
-            self.held = Some((place, content, fill));
+            match self.fetch(place, log, wait)? {
+                Some((content, fill)) => self.held = Some((place, content, fill)),
+                None => return Ok(None),
+            }
         }
-        let (_, content, fill) = self.held.as_ref().expect("it was filled in just now");
-        Ok(&content[..*fill])
+        Ok(self.held.as_ref().map(|(_, content, fill)| &content[..*fill]))
     }
 
-    fn fetch(&mut self, wanted: Place, log: &Log) -> Result<(Block, usize)> {
+    fn fetch(&mut self, wanted: Place, log: &Log, wait: bool) -> Result<Option<(Block, usize)>> {
         while let Some((place, ticket)) = self.pending.front().copied()
             && place != wanted
         {
@@ -63,9 +70,17 @@ impl ReadAhead {
             self.pending.push_back((place, ticket));
             next += 1;
         }
-        let (_, ticket) = self.pending.pop_front().expect("the wanted block was submitted");
+        let Some((_, ticket)) = self.pending.front().copied() else { return Ok(None) };
+        if !wait {
+            self.lane.poll();
+            if self.lane.completed() < ticket {
+                return Ok(None);
+            }
+        }
         self.lane.wait(ticket);
-        self.lock().remove(&wanted).expect("its job is done")
+        self.pending.pop_front();
+        let read = self.lock().remove(&wanted);
+        read.transpose()
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Loaded> {

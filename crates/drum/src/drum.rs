@@ -443,6 +443,11 @@ impl<V: Value> Drum<V> {
         }
     }
 
+    /// Lets merges rest, for a fair comparison with somebody who has no background work.
+    pub(crate) fn pause_merges(&self, paused: bool) {
+        self.merge_lane.pause(paused);
+    }
+
     fn start_merge(&mut self) {
         let run_number = self.next_number;
         let Some(generation) = self.generations.iter_mut().find(|generation| generation.resolved.is_none())
@@ -516,7 +521,17 @@ impl<V: Value> Drum<V> {
 
     /// Hands out up to `limit` results in order of arrival; how many there were. Fewer than `limit` means that the next
     /// one is not known yet.
-    pub fn deliver(&mut self, limit: usize, mut sink: impl FnMut(Outcome<'_, V>)) -> Result<usize> {
+    pub fn deliver(&mut self, limit: usize, sink: impl FnMut(Outcome<'_, V>)) -> Result<usize> {
+        self.hand_out(limit, true, sink)
+    }
+
+    /// The same, but never waits for the disk: fewer than `limit` may also mean that the next ones are being read. For a
+    /// producer that has more to submit in the meantime.
+    pub fn deliver_ready(&mut self, limit: usize, sink: impl FnMut(Outcome<'_, V>)) -> Result<usize> {
+        self.hand_out(limit, false, sink)
+    }
+
+    fn hand_out(&mut self, limit: usize, wait: bool, mut sink: impl FnMut(Outcome<'_, V>)) -> Result<usize> {
         self.poll();
         let all = self.options.deliver == Deliver::All;
         let mut delivered = 0;
@@ -536,7 +551,10 @@ impl<V: Value> Drum<V> {
                     if generation.resolved.is_none() {
                         self.writer.settle()?;
                     }
-                    self.ahead.block(generation.number, block, &generation.log)?
+                    match self.ahead.block(generation.number, block, &generation.log, wait)? {
+                        Some(bytes) => bytes,
+                        None => break,
+                    }
                 }
             };
             let path = generation.log.file().path();

@@ -4,14 +4,60 @@
 
 use std::sync::Arc;
 
+use mattock_env::{Block, PAGE_BYTES};
+
 use crate::buckets::Buckets;
-use crate::bytes::{Reader, checksum, put_varint};
+use crate::bytes::{Reader, checksum, write_varint};
 use crate::disk::Disk;
 use crate::error::{DrumError, Result};
 use crate::log::Log;
 use crate::manifest::{self, GenerationEntry};
 use crate::merge::{ANSWER_PARTS, Answers};
 use crate::plan::Plan;
+
+/// Bytes for the tail of a checkpoint, collected where a disk can take them from directly.
+pub(crate) struct Tail {
+    block: Block,
+    len: usize,
+}
+
+impl Tail {
+    fn with_capacity(bytes: usize) -> Tail {
+        Tail { block: Block::new(bytes), len: 0 }
+    }
+
+    pub(crate) fn put(&mut self, bytes: &[u8]) {
+        let end = self.len + bytes.len();
+        if end > self.block.len() {
+            let mut larger = Block::new(end * 2);
+            larger[..self.len].copy_from_slice(&self.block[..self.len]);
+            self.block = larger;
+        }
+        self.block[self.len..end].copy_from_slice(bytes);
+        self.len = end;
+    }
+
+    pub(crate) fn put_varint(&mut self, value: u64) {
+        let mut bytes = [0; 10];
+        let len = write_varint(&mut bytes, 0, value);
+        self.put(&bytes[..len]);
+    }
+
+    pub(crate) fn put_counted(&mut self, bytes: &[u8]) {
+        self.put_varint(bytes.len() as u64);
+        self.put(bytes);
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.block[..self.len]
+    }
+
+    /// The bytes with zeros to the end of the page, and at least one page.
+    pub(crate) fn pages(&self) -> &[u8] {
+        let end = self.len.max(1).next_multiple_of(PAGE_BYTES).min(self.block.len());
+        &self.block[..end]
+    }
+}
 
 /// The answers of a merge.
 pub(crate) struct Resolved {
@@ -70,15 +116,15 @@ impl Generation {
     }
 
     /// What is not in the files: for the tail of a checkpoint.
-    pub(crate) fn tail(&self) -> Vec<u8> {
-        let mut out = Vec::new();
+    pub(crate) fn tail(&self) -> Tail {
+        let mut out = Tail::with_capacity(PAGE_BYTES + self.log.tail_bytes() + self.keys.tail_bytes());
         self.log.write_tail(&mut out);
         match &self.resolved {
             None => self.keys.write_tail(&mut out),
             Some(resolved) => {
-                put_varint(&mut out, resolved.bitmap.len() as u64);
+                out.put_varint(resolved.bitmap.len() as u64);
                 for word in &resolved.bitmap {
-                    out.extend_from_slice(&word.to_le_bytes());
+                    out.put(&word.to_le_bytes());
                 }
                 if let Some(answers) = &resolved.answers {
                     answers.buckets.write_tail(&mut out);
@@ -89,7 +135,8 @@ impl Generation {
     }
 
     /// Its line in the manifest, given its tail.
-    pub(crate) fn entry(&self, tail: &[u8]) -> GenerationEntry {
+    pub(crate) fn entry(&self, tail: &Tail) -> GenerationEntry {
+        let tail = tail.bytes();
         let answers = self.resolved.as_ref().and_then(|resolved| resolved.answers.as_ref());
         let buckets = match &self.resolved {
             None => Some(&*self.keys),
@@ -143,10 +190,11 @@ impl Generation {
             std::io::ErrorKind::NotFound => DrumError::corrupt(&path, 0, "the file is missing"),
             _ => DrumError::io(&path, error),
         })?;
-        if bytes.len() as u64 != entry.tail_bytes || checksum(entry.number, 0, &[&bytes]) != entry.tail_sum {
-            return Err(DrumError::corrupt(&path, 0, "the tail of a generation fails its checksum"));
-        }
-        let mut tail = Reader::new(&bytes);
+        let bytes = usize::try_from(entry.tail_bytes).ok().and_then(|len| bytes.get(..len));
+        let bytes = bytes.filter(|bytes| checksum(entry.number, 0, &[bytes]) == entry.tail_sum);
+        let bytes = bytes
+            .ok_or_else(|| DrumError::corrupt(&path, 0, "the tail of a generation fails its checksum"))?;
+        let mut tail = Reader::new(bytes);
         let mut generation = Generation::new(disk, entry.number, &plan);
         generation.log =
             generation.log.restore(disk, (entry.log_blocks, entry.log_written, entry.records), &mut tail)?;

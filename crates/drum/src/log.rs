@@ -12,9 +12,10 @@ use std::sync::Arc;
 
 use mattock_env::{Block, PAGE_BYTES};
 
-use crate::bytes::{self, Reader, checksum, varint_len, write_varint};
+use crate::bytes::{Reader, checksum, varint_len, write_varint};
 use crate::disk::{DataFile, Disk};
 use crate::error::{DrumError, Result};
+use crate::generation::Tail;
 use crate::writer::Writer;
 
 pub(crate) const HEADER_BYTES: usize = 16;
@@ -169,11 +170,16 @@ impl Log {
         LogReader { file: Arc::clone(&self.file), block_bytes: self.block_bytes }
     }
 
+    /// About how much that is.
+    pub(crate) fn tail_bytes(&self) -> usize {
+        (self.waiting.len() + 1) * (self.block_bytes + 10)
+    }
+
     /// What is in RAM only: from block [`written`](Log::written) on.
-    pub(crate) fn write_tail(&self, out: &mut Vec<u8>) {
+    pub(crate) fn write_tail(&self, out: &mut Tail) {
         for block in self.written()..self.blocks() {
             let used = self.in_ram(block).unwrap_or_default();
-            bytes::put_counted(out, used.get(HEADER_BYTES..).unwrap_or_default());
+            out.put_counted(used.get(HEADER_BYTES..).unwrap_or_default());
         }
     }
 

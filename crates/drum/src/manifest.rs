@@ -99,7 +99,8 @@ impl Manifest {
                 let name = if generation.merged { answers_name } else { keys_name };
                 files.push((name(generation.number), u64::from(generation.chunks) * generation.chunk_bytes));
             }
-            files.push((tail_name(generation.number, self.number), generation.tail_bytes));
+            let pages = generation.tail_bytes.max(1).next_multiple_of(mattock_env::PAGE_BYTES as u64);
+            files.push((tail_name(generation.number, self.number), pages));
         }
         files
     }

@@ -3,8 +3,8 @@
 //! | share | for |
 //! |---|---|
 //! | 11/16 | front cache (keys only), or half for the table of values while everything fits into it |
-//! | 1/16 | bucket buffers of the open generation |
-//! | 1/16 | those of the generation that is being merged |
+//! | 1/32 | bucket buffers of the open generation: as small as disks allow, for a checkpoint writes what they hold |
+//! | 1/32 | those of the generation that is being merged |
 //! | 1/32 | bitmaps of the generation being merged and the one being delivered |
 //! | rest | blocks of the log, writes under way, sorting one bucket, reading and writing runs |
 
@@ -85,12 +85,12 @@ impl Plan {
     /// Cuts the memory up. `free_bytes` is what the disk has left.
     pub fn new(options: &Options, has_values: bool, free_bytes: u64) -> Plan {
         let memory = options.memory_bytes.max(8 * MIB);
-        let buffers = memory / 16;
+        let buffers = memory / 32;
         let mut buckets = 256;
-        while buckets > 16 && buffers / buckets < 16 << 10 {
+        while buckets > 16 && buffers / buckets < 8 << 10 {
             buckets /= 2;
         }
-        while buffers / buckets > 256 << 10 && buckets < 1 << 16 {
+        while buffers / buckets > 128 << 10 && buckets < 1 << 16 {
             buckets *= 2;
         }
         let chunk_bytes = prev_power_of_two(buffers / buckets) as usize;
@@ -111,7 +111,7 @@ impl Plan {
                 .max(4 * MIB),
             bucket_bytes_max: (memory / 24) as usize,
             read_bytes: prev_power_of_two((memory / 1024).clamp(64 << 10, MIB)) as usize,
-            writes_max: 24,
+            writes_max: 16,
         }
     }
 }

@@ -61,8 +61,15 @@ impl Workers {
             Kind::Real => None,
             Kind::Sim(random) => Some(random.fork(name)),
         };
-        let state =
-            State { queue: VecDeque::new(), submitted: 0, completed: 0, steps: 0, closed: false, random };
+        let state = State {
+            queue: VecDeque::new(),
+            submitted: 0,
+            completed: 0,
+            steps: 0,
+            closed: false,
+            paused: false,
+            random,
+        };
         Lane {
             shared: Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() }),
             name: name.to_owned(),
@@ -80,6 +87,7 @@ struct State {
     /// Steps that were run: waiting for this to change is waiting for progress.
     steps: u64,
     closed: bool,
+    paused: bool,
     /// Only in simulation.
     random: Option<Random>,
 }
@@ -112,7 +120,7 @@ impl Shared {
     fn run(&self) {
         loop {
             let mut state = self.lock();
-            while state.queue.is_empty() && !state.closed {
+            while (state.queue.is_empty() || state.paused) && !state.closed {
                 state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
             }
             if state.closed {
@@ -167,6 +175,13 @@ impl Lane {
         for _ in 0..steps {
             self.shared.step();
         }
+    }
+
+    /// Lets a thread rest after the step that it is in, or go on. Waiting for a job of a paused lane takes for ever. In
+    /// simulation nothing runs by itself anyway.
+    pub fn pause(&self, paused: bool) {
+        self.shared.lock().paused = paused;
+        self.shared.changed.notify_all();
     }
 
     /// The ticket of the last job that is done.
@@ -303,6 +318,19 @@ mod tests {
         };
         assert_eq!(trace(1), trace(1));
         assert_ne!(trace(1), trace(2));
+    }
+
+    #[test]
+    fn a_paused_lane_rests_until_it_may_go_on() {
+        let lane = Workers::real().lane("test", 3);
+        let done = Done::default();
+        lane.pause(true);
+        let ticket = lane.submit(count_to(&done, 1, 2));
+        lane.wait_for_progress(Duration::from_millis(1));
+        assert_eq!(lane.completed(), 0);
+        lane.pause(false);
+        lane.wait(ticket);
+        assert_eq!(*done.lock().unwrap(), [1]);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use mattock_env::Env;
 
 use super::report::{BenchError, BenchOptions, BenchProgress, ContenderReport};
 #[cfg(any(feature = "rocksdb", feature = "redb", feature = "fjall"))]
-use super::{BATCH, CHECKS_PER_KEY, Links, Queue, Stream, Watch};
+use super::{BATCH, CHECKS_PER_KEY, Course};
 
 /// Runs RocksDB, redb and fjall, in this order, those that were built in.
 pub(super) fn run(
@@ -52,15 +52,13 @@ fn measure<E: Engine>(
     let io = |source| BenchError::Io { path: dir.clone(), source };
     env.files.create_dir_all(&dir).map_err(io)?;
     let mut engine = open(&dir, options.memory_bytes).map_err(failed)?;
-    let mut queue = Queue::new(env, options, &format!("queue-{name}"));
-    let mut stream = Stream::new(options.stream, options.seed);
-    let mut links = Links::default();
-    let mut watch = Watch::new(&env.clock, name, total, progress);
+    let mut course = Course::new(env, options, name);
+    course.watch.start();
     let (mut order, mut sorted, mut new) = (Vec::new(), Vec::new(), Vec::new());
     let mut is_new = vec![false; BATCH];
-    while watch.checks < total && watch.seconds() < options.engine_seconds {
-        let count = (total - watch.checks).min(BATCH as u64) as usize;
-        stream.fill(count, &mut links);
+    while course.watch.seconds() < options.engine_seconds && course.next(total) {
+        let Course { links, queue, watch, .. } = &mut course;
+        let count = links.keys.len();
         order.clear();
         order.extend((0..count).map(|index| (links.keys[index], index)));
         order.sort_unstable();
@@ -77,14 +75,9 @@ fn measure<E: Engine>(
         for index in (0..count).filter(|index| is_new[*index]) {
             queue.push(links.text(index));
         }
-        watch.count(count as u64);
+        watch.count(count as u64, progress);
     }
-    queue.finish()?;
-    let expected = watch.checks.div_ceil(CHECKS_PER_KEY);
-    if queue.urls != expected {
-        return Err(BenchError::Wrong { contender: name, found: queue.urls, expected });
-    }
-    Ok(watch.report(queue.urls))
+    course.finish(course.watch.checks.div_ceil(CHECKS_PER_KEY))
 }
 
 #[cfg(feature = "rocksdb")]

@@ -1,7 +1,9 @@
 //! The benchmark: the paper's stream through a [`Drum`], beside the in-RAM set and, with cargo features, other engines.
 //!
 //! Everybody gets the same links in the same batches, made on the fly (that time counts, and is told), and appends the
-//! text of new URLs to a queue on disk. They run one after the other: the repository first, so that its peak memory is its own.
+//! text of new URLs to a queue on disk. The repository and the in-RAM set take turns of a hundredth of the stream, so that
+//! whatever else the machine does hits both; merges rest while the set has its turn. The set's table is in memory
+//! from the start and as a whole, and is taken off the peak of the process to get that of the repository.
 
 mod engines;
 mod formula;
@@ -28,6 +30,8 @@ use crate::writer::Writer;
 const BATCH: usize = 4096;
 /// Parts of the run whose speed is reported.
 const SLICES: u64 = 20;
+/// How often the contenders take turns.
+const TURNS: u64 = 100;
 /// The queue starts again from its beginning here: what lies in it does not matter.
 const QUEUE_BYTES: u64 = 1 << 30;
 const QUEUE_BLOCK: usize = 1 << 20;
@@ -111,74 +115,76 @@ impl Queue {
     }
 }
 
-/// Takes the time of slices.
-struct Watch<'a> {
+/// Takes the time of one contender, while it has its turn.
+struct Watch {
     clock: Clock,
     name: &'static str,
-    start: Time,
-    cpu_start: Option<f64>,
-    slice_start: Time,
-    slice_checks: u64,
+    /// Of turns that are over.
+    seconds: f64,
+    cpu_seconds: f64,
+    /// When this turn began: time and processor seconds.
+    turn: Option<(Time, f64)>,
+    slice: (u64, f64),
     checks: u64,
     total: u64,
     over_time: Vec<f64>,
-    /// Seconds from the start at the end of each slice.
+    /// Checks and seconds at the end of each slice.
     ends: Vec<(u64, f64)>,
-    progress: &'a mut dyn FnMut(BenchProgress),
 }
 
-impl<'a> Watch<'a> {
-    fn new(
-        clock: &Clock,
-        name: &'static str,
-        total: u64,
-        progress: &'a mut dyn FnMut(BenchProgress),
-    ) -> Watch<'a> {
-        let now = clock.now();
+impl Watch {
+    fn new(clock: &Clock, name: &'static str, total: u64) -> Watch {
         Watch {
             clock: clock.clone(),
             name,
-            start: now,
-            cpu_start: mattock_env::cpu_seconds(),
-            slice_start: now,
-            slice_checks: 0,
+            seconds: 0.0,
+            cpu_seconds: 0.0,
+            turn: None,
+            slice: (0, 0.0),
             checks: 0,
             total,
             over_time: Vec::new(),
             ends: Vec::new(),
-            progress,
+        }
+    }
+
+    fn start(&mut self) {
+        self.turn = Some((self.clock.now(), mattock_env::cpu_seconds().unwrap_or(0.0)));
+    }
+
+    fn stop(&mut self) {
+        if let Some((start, cpu_start)) = self.turn.take() {
+            self.seconds += self.clock.now().since(start).as_secs_f64();
+            self.cpu_seconds += mattock_env::cpu_seconds().unwrap_or(0.0) - cpu_start;
         }
     }
 
     fn seconds(&self) -> f64 {
-        self.clock.now().since(self.start).as_secs_f64()
+        self.seconds + self.turn.map_or(0.0, |(start, _)| self.clock.now().since(start).as_secs_f64())
     }
 
-    fn count(&mut self, checks: u64) {
+    fn count(&mut self, checks: u64, progress: &mut dyn FnMut(BenchProgress)) {
         self.checks += checks;
-        self.slice_checks += checks;
         if self.checks >= self.total * (self.over_time.len() as u64 + 1) / SLICES {
-            let now = self.clock.now();
-            let seconds = now.since(self.slice_start).as_secs_f64();
-            self.over_time.push(self.slice_checks as f64 / seconds.max(1e-9));
-            self.ends.push((self.checks, self.seconds()));
-            (self.slice_start, self.slice_checks) = (now, 0);
-            let checks_per_second = self.checks as f64 / self.seconds().max(1e-9);
+            let seconds = self.seconds();
+            let speed = (self.checks - self.slice.0) as f64 / (seconds - self.slice.1).max(1e-9);
+            self.over_time.push(speed);
+            self.ends.push((self.checks, seconds));
+            self.slice = (self.checks, seconds);
+            let checks_per_second = self.checks as f64 / seconds.max(1e-9);
             let (checks, total) = (self.checks, self.total);
-            (self.progress)(BenchProgress { contender: self.name, checks, total, checks_per_second });
+            progress(BenchProgress { contender: self.name, checks, total, checks_per_second });
         }
     }
 
     fn report(&self, unique: u64) -> ContenderReport {
-        let seconds = self.seconds();
-        let cpu_seconds = mattock_env::cpu_seconds().zip(self.cpu_start).map(|(now, start)| now - start);
         ContenderReport {
             name: self.name,
             checks: self.checks,
             unique,
-            seconds,
-            cpu_seconds,
-            checks_per_second: self.checks as f64 / seconds.max(1e-9),
+            seconds: self.seconds,
+            cpu_seconds: self.cpu_seconds,
+            checks_per_second: self.checks as f64 / self.seconds.max(1e-9),
             checks_per_second_over_time: self.over_time.clone(),
         }
     }
@@ -204,15 +210,9 @@ fn measure(
     progress: &mut dyn FnMut(BenchProgress),
 ) -> Result<BenchReport, BenchError> {
     let generator_ns = time_generator(env, options);
-    let drum = run_drum(env, options, progress)?;
+    let (drum, ram_set) = take_turns(env, options, progress)?;
     let mut contenders = vec![drum.report.clone()];
-    let total_memory = total_memory_bytes(env);
-    let mut ram_set = None;
-    if options.ram_set && RamSet::bytes_for(options.keys) < total_memory / 2 {
-        let report = run_ram_set(env, options, progress)?;
-        ram_set = Some(report.clone());
-        contenders.push(report);
-    }
+    contenders.extend(ram_set.clone());
     let mut engines = [None; 3];
     if options.engine_seconds > 0.0 {
         for (ratio, report) in engines.iter_mut().zip(engines::run(env, options, progress)?) {
@@ -276,76 +276,109 @@ fn measure(
     })
 }
 
-fn run_drum(
+/// The stream, the queue and the clock of one contender.
+struct Course {
+    stream: Stream,
+    links: Links,
+    queue: Queue,
+    watch: Watch,
+}
+
+impl Course {
+    fn new(env: &Env, options: &BenchOptions, name: &'static str) -> Course {
+        Course {
+            stream: Stream::new(options.stream, options.seed),
+            links: Links::default(),
+            queue: Queue::new(env, options, &format!("queue-{name}")),
+            watch: Watch::new(&env.clock, name, options.keys * CHECKS_PER_KEY),
+        }
+    }
+
+    /// Makes the next batch, unless `until` checks are done.
+    fn next(&mut self, until: u64) -> bool {
+        let count = until.saturating_sub(self.watch.checks).min(BATCH as u64) as usize;
+        if count > 0 {
+            self.stream.fill(count, &mut self.links);
+        }
+        count > 0
+    }
+
+    fn finish(&mut self, expected: u64) -> Result<ContenderReport, BenchError> {
+        self.queue.finish()?;
+        self.watch.stop();
+        let (contender, found) = (self.watch.name, self.queue.urls);
+        if found != expected {
+            return Err(BenchError::Wrong { contender, found, expected });
+        }
+        Ok(self.watch.report(found))
+    }
+}
+
+fn take_turns(
     env: &Env,
     options: &BenchOptions,
     progress: &mut dyn FnMut(BenchProgress),
-) -> Result<DrumRun, BenchError> {
-    reset_peak(env);
+) -> Result<(DrumRun, Option<ContenderReport>), BenchError> {
     let total = options.keys * CHECKS_PER_KEY;
+    let table_bytes = RamSet::bytes_for(options.keys);
+    let compared = options.ram_set && table_bytes < available_memory_bytes(env) / 2;
+    let mut ram_set = compared.then(|| (RamSet::new(options.keys), Course::new(env, options, "ram set")));
+    reset_peak(env);
+
+    let mut course = Course::new(env, options, "drum");
+    course.watch.start();
     let mut drum: Drum<()> = Drum::open(env, &options.dir.join("drum"), drum_options(options))?;
-    let mut queue = Queue::new(env, options, "queue-drum");
-    let mut stream = Stream::new(options.stream, options.seed);
-    let mut links = Links::default();
-    let mut watch = Watch::new(&env.clock, "drum", total, progress);
     let (mut text_bytes, mut longest_ms) = (0, 0f64);
-    while watch.checks < total {
-        let count = (total - watch.checks).min(BATCH as u64) as usize;
-        stream.fill(count, &mut links);
-        text_bytes += links.text_bytes();
-        let before = env.clock.now();
-        drum.check_update_all(&links.keys, &(), |index| links.text(index))?;
-        drum.deliver(BATCH, |outcome| queue.push(outcome.aux))?;
-        longest_ms = longest_ms.max(env.clock.now().since(before).as_secs_f64() * 1e3);
-        watch.count(count as u64);
+    for turn in 1..=TURNS {
+        let until = total * turn / TURNS;
+        while course.next(until) {
+            let Course { links, queue, watch, .. } = &mut course;
+            text_bytes += links.text_bytes();
+            let before = env.clock.now();
+            drum.check_update_all(&links.keys, &(), |index| links.text(index))?;
+            drum.deliver_ready(BATCH, |outcome| queue.push(outcome.aux))?;
+            longest_ms = longest_ms.max(env.clock.now().since(before).as_secs_f64() * 1e3);
+            watch.count(links.keys.len() as u64, progress);
+        }
+        if let Some((set, course_of_set)) = &mut ram_set {
+            drum.pause_merges(true);
+            course.watch.stop();
+            course_of_set.watch.start();
+            while course_of_set.next(until) {
+                let Course { links, queue, watch, .. } = &mut *course_of_set;
+                set.insert_all(&links.keys, |index| queue.push(links.text(index)));
+                watch.count(links.keys.len() as u64, progress);
+            }
+            course_of_set.watch.stop();
+            course.watch.start();
+            drum.pause_merges(false);
+        }
     }
     let before = env.clock.now();
     let checkpoint = drum.checkpoint()?;
     let checkpoint_ms = env.clock.now().since(before).as_secs_f64() * 1e3;
     drum.flush()?;
     drum.wait_for_merges()?;
-    while drum.deliver(BATCH, |outcome| queue.push(outcome.aux))? > 0 {}
-    queue.finish()?;
-    let report = watch.report(queue.urls);
-    if queue.urls != options.keys {
-        return Err(BenchError::Wrong { contender: "drum", found: queue.urls, expected: options.keys });
-    }
-    Ok(DrumRun {
+    while drum.deliver(BATCH, |outcome| course.queue.push(outcome.aux))? > 0 {}
+    let report = course.finish(options.keys)?;
+    let peak = mattock_env::peak_resident_bytes();
+    let run = DrumRun {
         report,
-        ends: watch.ends,
+        ends: course.watch.ends,
         stats: drum.stats(),
-        queue_bytes: queue.bytes,
+        queue_bytes: course.queue.bytes,
         text_bytes,
         longest_ms,
         checkpoint_ms,
         checkpoint_files: checkpoint.files.len(),
-        rss_bytes: mattock_env::peak_resident_bytes(),
+        rss_bytes: peak.map(|peak| peak - if compared { table_bytes.min(peak) } else { 0 }),
         plan: drum.plan().clone(),
-    })
-}
-
-fn run_ram_set(
-    env: &Env,
-    options: &BenchOptions,
-    progress: &mut dyn FnMut(BenchProgress),
-) -> Result<ContenderReport, BenchError> {
-    let total = options.keys * CHECKS_PER_KEY;
-    let mut set = RamSet::new(options.keys);
-    let mut queue = Queue::new(env, options, "queue-ram-set");
-    let mut stream = Stream::new(options.stream, options.seed);
-    let mut links = Links::default();
-    let mut watch = Watch::new(&env.clock, "ram set", total, progress);
-    while watch.checks < total {
-        let count = (total - watch.checks).min(BATCH as u64) as usize;
-        stream.fill(count, &mut links);
-        set.insert_all(&links.keys, |index| queue.push(links.text(index)));
-        watch.count(count as u64);
-    }
-    queue.finish()?;
-    if queue.urls != options.keys {
-        return Err(BenchError::Wrong { contender: "ram set", found: queue.urls, expected: options.keys });
-    }
-    Ok(watch.report(queue.urls))
+    };
+    let set_report = ram_set.map(|(_, mut course)| {
+        course.watch.start();
+        course.finish(options.keys)
+    });
+    Ok((run, set_report.transpose()?))
 }
 
 /// Nanoseconds per check of the stream, taken from its middle.
@@ -397,7 +430,8 @@ fn reset_peak(env: &Env) {
     }
 }
 
-fn total_memory_bytes(env: &Env) -> u64 {
+/// What the machine has left.
+fn available_memory_bytes(env: &Env) -> u64 {
     // The file has no length of its own, so it is read in one piece.
     let path = std::path::Path::new("/proc/meminfo");
     let mut buffer = [0; 4096];

@@ -67,7 +67,7 @@ pub struct ContenderReport {
     /// Seconds for all of it.
     pub seconds: f64,
     /// Processor seconds, of all threads.
-    pub cpu_seconds: Option<f64>,
+    pub cpu_seconds: f64,
     /// Mean speed.
     pub checks_per_second: f64,
     /// Speed in each twentieth of the run.
@@ -111,7 +111,7 @@ pub struct BenchReport {
     pub alpha_predicted: f64,
     /// Speed in the last tenth as a part of that between 10 and 20 % (from 500 million keys on: between 30 and 40 %).
     pub decay: f64,
-    /// Peak memory of the process while the repository ran, as a part of what it was given.
+    /// Peak memory of the process less the in-RAM set's table, as a part of what the repository was given.
     pub rss_over_memory: Option<f64>,
     /// Peak memory in bytes.
     pub rss_bytes: Option<u64>,
