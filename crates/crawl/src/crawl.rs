@@ -29,13 +29,7 @@ impl Crawl {
     /// Makes a new crawl in `root`, or takes up the one that is there. What `asked` leaves open comes from the earlier
     /// run; seeds are added to those that the crawl has.
     pub fn open(env: &Env, root: &Path, asked: RawConfig) -> Result<Crawl, CrawlError> {
-        // Check before anything is written: a slip must not leave a half-made directory behind.
-        asked.check()?;
-        let is_new = env.files.entry(root).is_ok_and(|entry| entry.is_none());
-        if is_new && asked.crawl.seeds.as_ref().is_none_or(Vec::is_empty) {
-            return Err(CrawlError::NoSeed);
-        }
-        let (directory, saved) = Directory::open_or_create(&env.files, root)?;
+        let (directory, saved) = Directory::open(&env.files, root)?;
         let mut merged = match saved {
             Some(saved) => {
                 let mut seeds = saved.crawl.seeds.clone().unwrap_or_default();
@@ -51,6 +45,8 @@ impl Crawl {
         if config.seeds.is_empty() {
             return Err(CrawlError::NoSeed);
         }
+        // Nothing was written so far: a slip must not leave a half-made directory behind.
+        directory.create()?;
         merged.crawl.seeds = Some(config.seeds.iter().map(|seed| seed.as_str().to_owned()).collect());
         directory.write_config(&merged)?;
         let totals = match directory.read_state(TOTALS)? {

@@ -24,8 +24,8 @@ pub(crate) struct Directory {
 }
 
 impl Directory {
-    /// A new directory or one that holds a crawl already; in that case also its configuration.
-    pub(crate) fn open_or_create(
+    /// A directory that is new, empty, or holds a crawl already; in that case also its configuration. Writes nothing.
+    pub(crate) fn open(
         files: &Files,
         root: &Path,
     ) -> Result<(Directory, Option<RawConfig>), CrawlError> {
@@ -43,10 +43,15 @@ impl Directory {
         if entry.is_some() && !files.list(root).map_err(CrawlError::io("list", root))?.is_empty() {
             return Err(CrawlError::NotACrawl { path: root.to_path_buf() });
         }
-        for path in [root.to_path_buf(), directory.state(), directory.warc()] {
-            files.create_dir_all(&path).map_err(CrawlError::io("create", &path))?;
-        }
         Ok((directory, None))
+    }
+
+    /// Makes what is missing.
+    pub(crate) fn create(&self) -> Result<(), CrawlError> {
+        for path in [self.root.clone(), self.state(), self.warc()] {
+            self.files.create_dir_all(&path).map_err(CrawlError::io("create", &path))?;
+        }
+        Ok(())
     }
 
     fn read_config(&self) -> Result<RawConfig, CrawlError> {

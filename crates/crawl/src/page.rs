@@ -1,7 +1,7 @@
 //! From a fetched page to the links on it.
 
 use mattock_extract::{Options, extract};
-use mattock_fetch::Exchange;
+use mattock_fetch::{DecodeLimits, Exchange, Redirect};
 use mattock_frontier::Link;
 use mattock_robots::Directives;
 use mattock_weburl::{Base, WebUrl};
@@ -10,17 +10,32 @@ use mattock_weburl::{Base, WebUrl};
 ///
 /// Only navigation counts (anchors, areas, frames, refresh); links that say `nofollow`, and pages that say it of
 /// all their links, are not followed.
-pub(crate) fn links(url: &WebUrl, depth: u32, exchange: &Exchange, options: &Options) -> Vec<Link> {
+pub(crate) fn links(
+    url: &WebUrl,
+    depth: u32,
+    exchange: &Exchange,
+    options: &Options,
+    limits: &DecodeLimits,
+) -> Vec<Link> {
     match exchange.outcome.status() {
         Some(300..400) => redirect(url, exchange).map(|url| Link { url, depth }).into_iter().collect(),
-        Some(200..300) if is_html(exchange.field("content-type")) => on_page(url, depth, exchange, options),
+        Some(200..300) if is_html(exchange.field("content-type")) => {
+            on_page(url, depth, exchange, options, limits)
+        }
         _ => Vec::new(),
     }
 }
 
 /// Where a redirect leads.
 pub(crate) fn redirect(url: &WebUrl, exchange: &Exchange) -> Option<WebUrl> {
-    url.join(exchange.field("location")?).ok()
+    match exchange.redirect(url) {
+        Some(Redirect::To(target)) => Some(target),
+        Some(Redirect::Refused(reason)) => {
+            tracing::debug!(%reason, "a redirect leads nowhere");
+            None
+        }
+        None => None,
+    }
 }
 
 fn is_html(content_type: Option<&str>) -> bool {
@@ -28,8 +43,15 @@ fn is_html(content_type: Option<&str>) -> bool {
     kind.eq_ignore_ascii_case("text/html") || kind.eq_ignore_ascii_case("application/xhtml+xml")
 }
 
-fn on_page(url: &WebUrl, depth: u32, exchange: &Exchange, options: &Options) -> Vec<Link> {
-    let page = extract(exchange.body(), exchange.field("content-type"), options);
+fn on_page(
+    url: &WebUrl,
+    depth: u32,
+    exchange: &Exchange,
+    options: &Options,
+    limits: &DecodeLimits,
+) -> Vec<Link> {
+    let body = exchange.decoded(limits);
+    let page = extract(&body.bytes, exchange.field("content-type"), options);
     let in_head = exchange
         .fields("x-robots-tag")
         .filter_map(|value| std::str::from_utf8(value).ok())

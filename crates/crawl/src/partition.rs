@@ -195,9 +195,9 @@ impl Run<'_> {
                 visit,
                 outcome,
                 at: exchange.finished,
-                retry_after_s: exchange.field("retry-after").and_then(|value| value.trim().parse().ok()),
+                retry_after_s: exchange.retry_after().map(|wait| wait.as_secs()),
                 robots: (!is_page).then(|| RobotsAnswer {
-                    body: exchange.body().to_vec(),
+                    body: exchange.decoded(&partition.config.limits.decode).bytes.into_owned(),
                     location: page::redirect(&url, &exchange),
                 }),
             },
@@ -209,7 +209,7 @@ impl Run<'_> {
             }
             if is_page {
                 partition.totals.count(outcome, &url);
-                let links = page::links(&url, depth, &exchange, &self.extract);
+                let links = page::links(&url, depth, &exchange, &self.extract, &partition.config.limits.decode);
                 partition.frontier.submit(links, now);
             }
         }

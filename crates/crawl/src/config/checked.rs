@@ -129,11 +129,11 @@ impl Config {
     /// What the fetch client needs of it.
     pub(crate) fn client_options(&self) -> ClientOptions {
         ClientOptions {
-            identity: self.identity.clone(),
             limits: self.limits.clone(),
             guard: AddressGuard::allowing(self.allow_address.clone()),
             name_servers: self.name_servers.clone(),
             connect_ports: self.connect_ports.clone(),
+            ..ClientOptions::new(self.identity.clone())
         }
     }
 

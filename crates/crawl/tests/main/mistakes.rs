@@ -26,6 +26,9 @@ fn they_are_told_and_nothing_is_written() {
         nothing_at("/new");
         assert!(message(&env, "/new", "[crawl]\nseedz = []").contains("did you mean `crawl.seeds`?"));
         nothing_at("/new");
+        env.files.create_dir_all(Path::new("/empty")).unwrap();
+        assert!(message(&env, "/empty", "").contains("no seed"));
+        assert_eq!(env.files.list(Path::new("/empty")).unwrap(), []);
 
         env.files.create_dir_all(Path::new("/photos")).unwrap();
         env.files.write_atomic(Path::new("/photos/1.jpg"), b"x").unwrap();
