@@ -6,6 +6,8 @@
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
+use crate::work;
+
 /// Where a reference stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Context {
@@ -29,6 +31,7 @@ const OPEN_NAME_BYTES_MAX: usize = 6;
 
 /// Replaces every character reference in `text`.
 pub(crate) fn decode(text: Cow<'_, str>, context: Context) -> Cow<'_, str> {
+    work::count(text.len());
     let Some(first) = memchr::memchr(b'&', text.as_bytes()) else { return text };
     let mut out = String::with_capacity(text.len());
     let mut pos = 0;
@@ -60,6 +63,7 @@ pub(crate) fn decode(text: Cow<'_, str>, context: Context) -> Cow<'_, str> {
 
 fn named(rest: &[u8], context: Context) -> Option<(&'static str, usize)> {
     let word = rest.iter().take(NAME_BYTES_MAX).take_while(|b| b.is_ascii_alphanumeric()).count();
+    work::count(word);
     let closed = (rest.get(word) == Some(&b';')).then_some(word + 1);
     // Only the end of the word can hold a semicolon, so every shorter match is an open name.
     let (len, characters) =
@@ -86,6 +90,7 @@ fn numeric(rest: &[u8]) -> Option<(char, usize)> {
         number = number.saturating_mul(radix).saturating_add(digit);
         len += 1;
     }
+    work::count(len);
     if len == prefix {
         return None;
     }

@@ -1,4 +1,4 @@
-//! Links, title, charset and directives out of the bytes of a page, in one pass and without a tree.
+//! Links, title, charset, directives, headings and text out of the bytes of a page, in one pass and without a tree.
 //!
 //! The crawl hands in a body and its `Content-Type`; [`extract`] gives back an [`Extracted`] that owns what it found.
 //! Nothing is resolved here: targets are what the page says, cleaned the way the URL standard cleans them, and joining
@@ -11,6 +11,7 @@
 //! Invariants:
 //! - Time is linear in the body for every input, and depth costs nothing: there is no tree to be deep.
 //! - Memory is bounded by [`Options`]: so many links of so many bytes; what was left out is counted.
+//! - What [`Options`] does not ask for costs nothing: text, headings and styles are watched by a scanner of their own kind.
 //! - Scripting is off, so `noscript` is markup: its links count.
 //!
 //! Where it differs from a full parser: it does not know the tree. Tags that a tree builder would drop for standing in
@@ -19,6 +20,8 @@
 
 mod attributes;
 mod charset;
+mod css;
+mod detect;
 mod entities;
 mod foreign;
 mod links;
@@ -28,6 +31,11 @@ mod raw;
 mod refresh;
 mod scan;
 mod srcset;
+mod text;
+mod watch;
+mod work;
 
+pub use detect::detect_charset;
 pub use links::{Link, LinkKind};
 pub use page::{Extracted, Options, extract};
+pub use text::Heading;

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use encoding_rs::Encoding;
 
 use crate::entities::{Context, decode};
+use crate::work;
 
 /// One link as the page has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,6 +55,8 @@ pub enum LinkKind {
     Media,
     /// `<object data>`, `<embed src>`.
     Object,
+    /// `url(…)` and `@import` in a `<style>` or a `style` attribute.
+    Css,
 }
 
 impl LinkKind {
@@ -65,8 +68,8 @@ impl LinkKind {
 
     /// Whether the link is a part that the page is shown with.
     pub fn is_embed(self) -> bool {
-        use LinkKind::{Icon, Image, Media, Object, Preload, Script, Stylesheet};
-        matches!(self, Stylesheet | Icon | Preload | Image | Script | Media | Object)
+        use LinkKind::{Css, Icon, Image, Media, Object, Preload, Script, Stylesheet};
+        matches!(self, Stylesheet | Icon | Preload | Image | Script | Media | Object | Css)
     }
 }
 
@@ -108,6 +111,7 @@ pub(crate) fn leads_nowhere(raw: &[u8]) -> bool {
 
 /// From a raw attribute value to text: charset, then character references.
 pub(crate) fn attribute_text<'a>(raw: &'a [u8], encoding: &'static Encoding) -> Cow<'a, str> {
+    work::count(raw.len());
     let (text, _) = encoding.decode_without_bom_handling(raw);
     let text =
         if memchr::memchr(0, raw).is_some() { Cow::Owned(text.replace('\0', "\u{fffd}")) } else { text };

@@ -88,6 +88,7 @@ keyed! {
         Embed = b"embed",
         Form = b"form",
         Frame = b"frame",
+        Html = b"html",
         Iframe = b"iframe",
         Image = b"image",
         Img = b"img",
@@ -121,6 +122,7 @@ keyed! {
         Href = b"href",
         HttpEquiv = b"http-equiv",
         Imagesrcset = b"imagesrcset",
+        Lang = b"lang",
         Method = b"method",
         Name = b"name",
         Poster = b"poster",
@@ -129,11 +131,103 @@ keyed! {
         Srcset = b"srcset",
         Type = b"type",
         XlinkHref = b"xlink:href",
+        XmlLang = b"xml:lang",
+    }
+}
+
+/// What an element does to the flow of text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Flow {
+    /// Stands on lines of its own.
+    Block,
+    /// Apart from its neighbours on the same line.
+    Cell,
+    /// `h1` to `h6`.
+    Heading,
+    /// Not a part of the content.
+    Hidden,
+    /// Where the content certainly is.
+    Main,
+}
+
+impl Flow {
+    /// What the element `name` does; `None` if it stands in the line like a word.
+    pub(crate) fn of(name: &[u8]) -> Option<Flow> {
+        const BLOCKS: &[&[u8]] = &[
+            b"address",
+            b"article",
+            b"blockquote",
+            b"body",
+            b"br",
+            b"caption",
+            b"center",
+            b"dd",
+            b"details",
+            b"dialog",
+            b"div",
+            b"dl",
+            b"dt",
+            b"fieldset",
+            b"figcaption",
+            b"figure",
+            b"form",
+            b"header",
+            b"hr",
+            b"legend",
+            b"li",
+            b"menu",
+            b"ol",
+            b"option",
+            b"p",
+            b"pre",
+            b"section",
+            b"summary",
+            b"table",
+            b"tbody",
+            b"tfoot",
+            b"thead",
+            b"title",
+            b"tr",
+            b"ul",
+        ];
+        const CELLS: &[&[u8]] = &[b"td", b"th"];
+        const HEADINGS: &[&[u8]] = &[b"h1", b"h2", b"h3", b"h4", b"h5", b"h6"];
+        const HIDDEN: &[&[u8]] = &[
+            b"aside",
+            b"audio",
+            b"button",
+            b"canvas",
+            b"datalist",
+            b"footer",
+            b"math",
+            b"nav",
+            b"noscript",
+            b"object",
+            b"select",
+            b"svg",
+            b"template",
+            b"video",
+        ];
+        const MAIN: &[&[u8]] = &[b"main"];
+        const TABLES: [(&[&[u8]], Flow); 5] = [
+            (BLOCKS, Flow::Block),
+            (CELLS, Flow::Cell),
+            (HEADINGS, Flow::Heading),
+            (HIDDEN, Flow::Hidden),
+            (MAIN, Flow::Main),
+        ];
+        /// Which tables have a name of this shape; most names are in none.
+        const SHAPES: [Shapes; 5] =
+            [shapes(BLOCKS), shapes(CELLS), shapes(HEADINGS), shapes(HIDDEN), shapes(MAIN)];
+        TABLES.iter().zip(&SHAPES).find_map(|((names, flow), shapes)| {
+            let known = has_shape(shapes, name) && names.iter().any(|known| known.eq_ignore_ascii_case(name));
+            known.then_some(*flow)
+        })
     }
 }
 
 /// How many attributes there are.
-pub(crate) const ATTRIBUTES: usize = Attribute::XlinkHref as usize + 1;
+pub(crate) const ATTRIBUTES: usize = Attribute::XmlLang as usize + 1;
 
 /// The raw values of one tag's attributes; the first of a name wins.
 #[derive(Debug, Default)]
@@ -169,6 +263,11 @@ mod tests {
         assert_eq!(Tag::of(b"aaaaaaaaaaaaaaaaaa"), None);
         assert_eq!(Tag::of(b"\0a"), None);
         assert_eq!(Attribute::of(b"HREF"), Some(Attribute::Href));
+        assert_eq!(Flow::of(b"DIV"), Some(Flow::Block));
+        assert_eq!(Flow::of(b"h6"), Some(Flow::Heading));
+        assert_eq!(Flow::of(b"hr"), Some(Flow::Block));
+        assert_eq!(Flow::of(b"b"), None);
+        assert_eq!(Flow::of(b""), None);
     }
 
     #[test]

@@ -3,10 +3,13 @@
 use encoding_rs::Encoding;
 
 use crate::charset::{Charset, charset, of_meta};
+use crate::css;
 use crate::entities::{Context, decode};
 use crate::links::{Link, LinkKind, attribute_text, clean, kind_of_rel, leads_nowhere};
 use crate::names::{Attribute, Tag, Values};
 use crate::scan::{Scanner, Start};
+use crate::text::Heading;
+use crate::watch::{Nobody, Watch, Watcher};
 use crate::{refresh, srcset};
 
 /// What to look for, and how much of it to keep.
@@ -20,9 +23,18 @@ pub struct Options {
     pub embeds: bool,
     /// Also the actions of forms that are sent by GET.
     pub forms: bool,
+    /// Also what styles name: `url(…)` and `@import` in `<style>` and in `style` attributes.
+    pub css: bool,
+    /// Also the headings.
+    pub headings: bool,
+    /// Also the visible text, without navigation and the like.
+    pub text: bool,
+    /// As much of the text as is kept.
+    pub text_bytes_max: usize,
     /// Robots metas under this name count too; empty for none.
     pub product_token: String,
     /// Asked for the encoding of a body that names none and is not UTF-8; else it is windows-1252.
+    /// [`crate::detect_charset`] is one to ask.
     pub detect: Option<fn(&[u8]) -> &'static Encoding>,
 }
 
@@ -33,6 +45,10 @@ impl Default for Options {
             target_bytes_max: 8 * 1024,
             embeds: false,
             forms: false,
+            css: false,
+            headings: false,
+            text: false,
+            text_bytes_max: 1024 * 1024,
             product_token: String::new(),
             detect: None,
         }
@@ -46,6 +62,8 @@ pub struct Extracted {
     pub charset: &'static Encoding,
     /// The first `<title>`, blanks collapsed, cut at a few kilobytes.
     pub title: Option<String>,
+    /// The language the page says it is in: `<html lang>`, else the content-language of a `<meta>`; as written, such as `en-GB`.
+    pub language: Option<String>,
     /// The first `<base href>`, unresolved.
     pub base: Option<String>,
     /// The links in the order of the page, duplicates included.
@@ -56,6 +74,10 @@ pub struct Extracted {
     pub refresh: Option<String>,
     /// The contents of the robots metas, for everyone or for the product token.
     pub robots_meta: Vec<String>,
+    /// The headings in the order of the page, if asked for.
+    pub headings: Vec<Heading>,
+    /// The visible text, a line per block, if asked for.
+    pub text: Option<String>,
     /// Links beyond [`Options::links_max`], and targets beyond [`Options::target_bytes_max`].
     pub links_dropped: u32,
 }
@@ -65,6 +87,8 @@ const TITLE_BYTES_MAX: usize = 4 * 1024;
 /// Robots metas kept, and bytes of each: no honest page has more.
 const ROBOTS_METAS_MAX: usize = 32;
 const ROBOTS_META_BYTES_MAX: usize = 1024;
+/// The longest tag that anybody registered.
+const LANGUAGE_BYTES_MAX: usize = 35;
 
 /// Reads one HTML body. `content_type` is the value of the HTTP header, as it came.
 pub fn extract(body: &[u8], content_type: Option<&str>, options: &Options) -> Extracted {
@@ -102,27 +126,60 @@ impl<'o> Reader<'o> {
         let out = Extracted {
             charset: encoding,
             title: None,
+            language: None,
             base: None,
             links: Vec::new(),
             canonical: None,
             refresh: None,
             robots_meta: Vec::new(),
+            headings: Vec::new(),
+            text: None,
             links_dropped: 0,
         };
         Reader { options, guessed, out }
     }
 
     fn read(mut self, bytes: &[u8], xml: bool) -> Result<Extracted, &'static Encoding> {
-        let mut scanner = Scanner::new(bytes, xml);
-        let mut values = Values::default();
-        while let Some(start) = scanner.next_tag(&mut values) {
-            if start == (Start { tag: Tag::Title, foreign: false }) && self.out.title.is_none() {
-                self.out.title = Some(self.title(scanner.text()));
-            } else {
-                self.tag(start, &values)?;
+        match Watcher::new(self.options, self.out.charset) {
+            None => {
+                self.scan(&mut Scanner::new(bytes, xml, Nobody), |_, _| {})?;
+            }
+            Some(watcher) => {
+                let mut scanner = Scanner::new(bytes, xml, watcher);
+                self.scan(&mut scanner, |reader, watcher| {
+                    for style in watcher.take_styles() {
+                        let text = attribute_text(style, reader.out.charset);
+                        reader.css(&text);
+                    }
+                })?;
+                (self.out.text, self.out.headings) = scanner.watch.finish();
             }
         }
         Ok(self.out)
+    }
+
+    /// Goes through all tags; `between` is called before each of them and at the end.
+    fn scan<'a, W: Watch<'a>>(
+        &mut self,
+        scanner: &mut Scanner<'a, W>,
+        between: impl Fn(&mut Self, &mut W),
+    ) -> Result<(), &'static Encoding> {
+        let mut values = Values::default();
+        while let Some(start) = scanner.next_tag(&mut values) {
+            between(self, &mut scanner.watch);
+            match start {
+                Start { tag: Tag::Title, foreign: false } if self.out.title.is_none() => {
+                    self.out.title = Some(self.title(scanner.text()));
+                }
+                Start { tag: Tag::Style, foreign: false } if self.options.css => {
+                    let (text, _) = self.out.charset.decode_without_bom_handling(scanner.text());
+                    self.css(&text);
+                }
+                _ => self.tag(start, &values)?,
+            }
+        }
+        between(self, &mut scanner.watch);
+        Ok(())
     }
 
     fn tag(&mut self, start: Start, values: &Values<'_>) -> Result<(), &'static Encoding> {
@@ -149,6 +206,10 @@ impl<'o> Reader<'o> {
                 {
                     self.out.base = Some(clean(attribute_text(href, self.out.charset)));
                 }
+            }
+            Tag::Html => {
+                let language = get(Attribute::Lang).or(get(Attribute::XmlLang));
+                self.out.language = self.out.language.take().or(language.and_then(language_of));
             }
             Tag::Frame | Tag::Iframe => self.maybe(LinkKind::Frame, get(Attribute::Src)),
             Tag::Form if self.options.forms && get(Attribute::Method).is_none_or(is_get) => {
@@ -229,7 +290,13 @@ impl<'o> Reader<'o> {
                 self.out.robots_meta.push(attribute_text(content, self.out.charset).into_owned());
             }
         }
-        if values.get(Attribute::HttpEquiv).is_some_and(|name| name.eq_ignore_ascii_case(b"refresh")) {
+        let is_http = |header: &[u8]| {
+            values.get(Attribute::HttpEquiv).is_some_and(|name| name.eq_ignore_ascii_case(header))
+        };
+        if self.out.language.is_none() && is_http(b"content-language") {
+            self.out.language = language_of(content);
+        }
+        if is_http(b"refresh") {
             if content.len() > self.options.target_bytes_max {
                 self.out.links_dropped = self.out.links_dropped.saturating_add(1);
                 return Ok(());
@@ -250,11 +317,25 @@ impl<'o> Reader<'o> {
         let Some(value) = value else { return };
         let text = attribute_text(value, self.out.charset);
         for url in srcset::urls(&text) {
-            if url.len() > self.options.target_bytes_max && !leads_nowhere(url.as_bytes()) {
-                self.out.links_dropped = self.out.links_dropped.saturating_add(1);
-            } else if !leads_nowhere(url.as_bytes()) {
-                self.push(LinkKind::Image, clean(url.into()), false);
-            }
+            self.resource(LinkKind::Image, url);
+        }
+    }
+
+    fn css(&mut self, text: &str) {
+        for url in css::urls(text) {
+            self.resource(LinkKind::Css, &url);
+        }
+    }
+
+    /// A URL out of a list of them.
+    fn resource(&mut self, kind: LinkKind, url: &str) {
+        if leads_nowhere(url.as_bytes()) {
+            return;
+        }
+        if url.len() > self.options.target_bytes_max {
+            self.out.links_dropped = self.out.links_dropped.saturating_add(1);
+        } else {
+            self.push(kind, clean(url.into()), false);
         }
     }
 
@@ -306,6 +387,14 @@ impl<'o> Reader<'o> {
     }
 }
 
+/// A language tag, if it looks like one: of several, the first.
+fn language_of(raw: &[u8]) -> Option<String> {
+    let tag = raw.split(|&b| b == b',').next()?.trim_ascii();
+    let plausible = (2..=LANGUAGE_BYTES_MAX).contains(&tag.len())
+        && tag.iter().all(|&b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
+    plausible.then(|| String::from_utf8_lossy(tag).into_owned())
+}
+
 /// Whatever is not one of the other methods counts as GET.
 fn is_get(method: &[u8]) -> bool {
     !method.eq_ignore_ascii_case(b"post") && !method.eq_ignore_ascii_case(b"dialog")
@@ -315,5 +404,7 @@ fn is_nofollow(rel: &[u8]) -> bool {
     rel.split(|b| b.is_ascii_whitespace()).any(|word| word.eq_ignore_ascii_case(b"nofollow"))
 }
 
+#[cfg(test)]
+mod hostile;
 #[cfg(test)]
 mod tests;

@@ -4,6 +4,7 @@
 //! the end of the input: text that is never closed swallows the rest, as in a browser.
 
 use crate::names::{Tag, ends_tag_name};
+use crate::work;
 
 /// The name whose end tag closes the raw content of `tag`, if `tag` has raw content.
 pub(crate) fn closing_name(tag: Tag) -> Option<&'static [u8]> {
@@ -29,12 +30,14 @@ fn is_named(bytes: &[u8], name: &[u8]) -> bool {
 /// The end of RCDATA or RAWTEXT content.
 pub(crate) fn text_end(bytes: &[u8], mut pos: usize, name: &[u8]) -> usize {
     while let Some(at) = memchr::memmem::find(&bytes[pos..], b"</") {
+        work::count(at + 2);
         let open = pos + at;
         if is_named(&bytes[open + 2..], name) {
             return open;
         }
         pos = open + 2;
     }
+    work::count(bytes.len() - pos);
     bytes.len()
 }
 
@@ -43,6 +46,7 @@ pub(crate) fn script_end(bytes: &[u8], start: usize) -> usize {
     const NAME: &[u8] = b"script";
     let mut pos = start;
     'plain: while let Some(at) = memchr::memchr(b'<', &bytes[pos..]) {
+        work::count(at + 1);
         let open = pos + at;
         let after = &bytes[open + 1..];
         if after.first() == Some(&b'/') && is_named(&after[1..], NAME) {
@@ -57,6 +61,7 @@ pub(crate) fn script_end(bytes: &[u8], start: usize) -> usize {
         pos = open + 4;
         let mut doubly = false;
         while let Some(at) = memchr::memchr2(b'<', b'>', &bytes[pos..]) {
+            work::count(at + 1);
             let mark = pos + at;
             pos = mark + 1;
             if bytes[mark] == b'>' {
@@ -79,8 +84,10 @@ pub(crate) fn script_end(bytes: &[u8], start: usize) -> usize {
                 pos = mark + 1 + NAME.len() + 1;
             }
         }
+        work::count(bytes.len() - pos);
         return bytes.len();
     }
+    work::count(bytes.len() - pos);
     bytes.len()
 }
 

@@ -9,8 +9,10 @@ use crate::attributes::{TagEnd, walk};
 use crate::foreign::Foreign;
 use crate::names::{Tag, Values, ends_tag_name};
 use crate::raw::{closing_name, script_end, text_end};
+use crate::watch::Watch;
+use crate::work;
 
-pub(crate) struct Scanner<'a> {
+pub(crate) struct Scanner<'a, W> {
     bytes: &'a [u8],
     pos: usize,
     foreign: Foreign,
@@ -18,6 +20,7 @@ pub(crate) struct Scanner<'a> {
     xml: bool,
     /// The raw content that begins at `pos` and has not been passed yet.
     raw: Option<Tag>,
+    pub(crate) watch: W,
 }
 
 /// A start tag that says something; its attributes are in the [`Values`].
@@ -28,31 +31,48 @@ pub(crate) struct Start {
     pub(crate) foreign: bool,
 }
 
-impl<'a> Scanner<'a> {
-    pub(crate) fn new(bytes: &'a [u8], xml: bool) -> Scanner<'a> {
-        Scanner { bytes, pos: 0, foreign: Foreign::default(), xml, raw: None }
+impl<'a, W: Watch<'a>> Scanner<'a, W> {
+    pub(crate) fn new(bytes: &'a [u8], xml: bool, watch: W) -> Scanner<'a, W> {
+        Scanner { bytes, pos: 0, foreign: Foreign::default(), xml, raw: None, watch }
     }
 
     /// The next start tag that says something; the others are passed over.
     pub(crate) fn next_tag(&mut self, values: &mut Values<'a>) -> Option<Start> {
         self.text();
+        // Where the text began that the next tag ends.
+        let mut from = self.pos;
         loop {
-            let open = self.pos + memchr::memchr(b'<', &self.bytes[self.pos..])?;
+            let Some(at) = memchr::memchr(b'<', &self.bytes[self.pos..]) else {
+                work::count(self.bytes.len() - self.pos);
+                self.watch.text(&self.bytes[from..]);
+                self.pos = self.bytes.len();
+                return None;
+            };
+            work::count(at + 1);
+            let open = self.pos + at;
             self.pos = open + 1;
-            match *self.bytes.get(self.pos)? {
-                byte if byte.is_ascii_alphabetic() => {
-                    if let Some(start) = self.start_tag(values)? {
-                        return Some(start);
-                    }
-                }
+            let Some(&byte) = self.bytes.get(self.pos) else {
+                self.watch.text(&self.bytes[from..]);
+                return None;
+            };
+            if !byte.is_ascii_alphabetic() && !matches!(byte, b'/' | b'!' | b'?') {
+                continue;
+            }
+            self.watch.text(&self.bytes[from..open]);
+            match byte {
                 b'/' => match *self.bytes.get(self.pos + 1)? {
                     byte if byte.is_ascii_alphabetic() => self.end_tag()?,
                     _ => self.pass(b'>', self.pos + 1)?,
                 },
                 b'!' => self.declaration()?,
                 b'?' => self.pass(b'>', self.pos + 1)?,
-                _ => {}
+                _ => {
+                    if let Some(start) = self.start_tag(values)? {
+                        return Some(start);
+                    }
+                }
             }
+            from = self.pos;
         }
     }
 
@@ -71,9 +91,10 @@ impl<'a> Scanner<'a> {
     /// The name that begins at `from`; `None` if the input ends in it.
     fn name(&mut self, from: usize) -> Option<&'a [u8]> {
         let rest = &self.bytes[from..];
-        let len = rest.iter().position(|&b| ends_tag_name(b))?;
-        self.pos = from + len;
-        Some(&rest[..len])
+        let len = rest.iter().position(|&b| ends_tag_name(b));
+        work::count(len.unwrap_or(rest.len()));
+        self.pos = from + len?;
+        Some(&rest[..len?])
     }
 
     /// Outer `None`: the input ended. Inner: the tag says nothing.
@@ -81,14 +102,21 @@ impl<'a> Scanner<'a> {
     fn start_tag(&mut self, values: &mut Values<'a>) -> Option<Option<Start>> {
         let name = self.name(self.pos)?;
         let tag = Tag::of(name);
-        let TagEnd { after, self_closing } = if tag.is_some() {
+        let watch = &mut self.watch;
+        let end = if tag.is_some() {
             values.clear();
-            walk(self.bytes, self.pos, |name, value| values.add(name, value))?
+            walk(self.bytes, self.pos, |name, value| {
+                values.add(name, value);
+                watch.attribute(name, value);
+            })
         } else {
-            walk(self.bytes, self.pos, |_, _| {})?
+            walk(self.bytes, self.pos, |name, value| watch.attribute(name, value))
         };
+        work::count(end.map_or(self.bytes.len(), |end| end.after) - self.pos);
+        let TagEnd { after, self_closing } = end?;
         self.pos = after;
         let foreign = self.foreign.start(name, self_closing);
+        self.watch.start(name, self_closing, foreign);
         let Some(tag) = tag else { return Some(None) };
         let empty = foreign || (self.xml && self_closing);
         if !empty && (tag == Tag::Plaintext || closing_name(tag).is_some()) {
@@ -99,8 +127,11 @@ impl<'a> Scanner<'a> {
 
     fn end_tag(&mut self) -> Option<()> {
         let name = self.name(self.pos + 1)?;
-        self.pos = walk(self.bytes, self.pos, |_, _| {})?.after;
+        let end = walk(self.bytes, self.pos, |_, _| {});
+        work::count(end.map_or(self.bytes.len(), |end| end.after) - self.pos);
+        self.pos = end?.after;
         self.foreign.end(name);
+        self.watch.end(name);
         Some(())
     }
 
@@ -108,11 +139,15 @@ impl<'a> Scanner<'a> {
     fn declaration(&mut self) -> Option<()> {
         let rest = &self.bytes[self.pos + 1..];
         if rest.starts_with(b"--") {
-            self.pos = comment_end(self.bytes, self.pos + 3)?;
+            let end = comment_end(self.bytes, self.pos + 3);
+            work::count(end.unwrap_or(self.bytes.len()) - self.pos);
+            self.pos = end?;
             Some(())
         } else if rest.starts_with(b"[CDATA[") && (self.xml || self.foreign.inside()) {
             let start = self.pos + 8;
-            self.pos = start + memchr::memmem::find(&self.bytes[start..], b"]]>")? + 3;
+            let length = memchr::memmem::find(&self.bytes[start..], b"]]>");
+            work::count(length.unwrap_or(self.bytes.len() - start) + 8);
+            self.pos = start + length? + 3;
             Some(())
         } else {
             self.pass(b'>', self.pos + 1)
@@ -121,7 +156,9 @@ impl<'a> Scanner<'a> {
 
     /// Goes behind the first `byte` at or after `from`.
     fn pass(&mut self, byte: u8, from: usize) -> Option<()> {
-        self.pos = from + memchr::memchr(byte, &self.bytes[from..])? + 1;
+        let length = memchr::memchr(byte, &self.bytes[from..]);
+        work::count(length.unwrap_or(self.bytes.len() - from));
+        self.pos = from + length? + 1;
         Some(())
     }
 }
@@ -143,10 +180,11 @@ pub(crate) fn comment_end(bytes: &[u8], start: usize) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::watch::Nobody;
     use proptest::prelude::*;
 
     fn tags(text: &str) -> Vec<Tag> {
-        let mut scanner = Scanner::new(text.as_bytes(), false);
+        let mut scanner = Scanner::new(text.as_bytes(), false, Nobody);
         let mut values = Values::default();
         std::iter::from_fn(|| scanner.next_tag(&mut values)).map(|start| start.tag).collect()
     }
@@ -218,7 +256,7 @@ mod tests {
 
     #[test]
     fn xml_takes_empty_elements_at_their_word() {
-        let mut scanner = Scanner::new(b"<script/><![CDATA[<a>]]><a/>", true);
+        let mut scanner = Scanner::new(b"<script/><![CDATA[<a>]]><a/>", true, Nobody);
         let mut values = Values::default();
         let found: Vec<_> =
             std::iter::from_fn(|| scanner.next_tag(&mut values)).map(|start| start.tag).collect();
@@ -229,7 +267,7 @@ mod tests {
         /// Linear: every step moves on, so there are no more steps than bytes.
         #[test]
         fn the_position_only_grows(text in "(<|>|/|!|-|--|a|script|svg|\\[CDATA\\[|\\]\\]|\"|'|=| |title|div|\\?|x){0,60}") {
-            let mut scanner = Scanner::new(text.as_bytes(), false);
+            let mut scanner = Scanner::new(text.as_bytes(), false, Nobody);
             let mut values = Values::default();
             let mut last = 0;
             while scanner.next_tag(&mut values).is_some() {

@@ -1,13 +1,17 @@
 //! `srcset`: the URLs of its candidates, without their widths and densities.
 
+use crate::work;
+
 /// The URLs in `value`, by the standard's rules: a URL runs to the next blank; trailing commas end the candidate;
 /// otherwise its descriptors run to the next comma outside parentheses.
 pub(crate) fn urls(value: &str) -> impl Iterator<Item = &str> {
     let blank = |c: char| c.is_ascii_whitespace();
     let mut rest = value;
     std::iter::from_fn(move || {
+        let before = rest.len();
         rest = rest.trim_start_matches(|c| blank(c) || c == ',');
         if rest.is_empty() {
+            work::count(before);
             return None;
         }
         let (url, after) = rest.split_at(rest.find(blank).unwrap_or(rest.len()));
@@ -21,6 +25,7 @@ pub(crate) fn urls(value: &str) -> impl Iterator<Item = &str> {
             });
             rest = end.map_or("", |end| &after[end + 1..]);
         }
+        work::count(before - rest.len());
         Some(bare)
     })
 }

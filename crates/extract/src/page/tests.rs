@@ -94,6 +94,34 @@ fn head_matters() {
 }
 
 #[test]
+fn languages() {
+    let language = |html: &str| page(html).language;
+    assert_eq!(language("<html lang=en-GB><html lang=de>").as_deref(), Some("en-GB"));
+    assert_eq!(language("<html xml:lang='fr' >").as_deref(), Some("fr"));
+    assert_eq!(language("<meta http-equiv=Content-Language content='de, en'>").as_deref(), Some("de"));
+    assert_eq!(language("<html lang=''><p lang=en>"), None);
+    assert_eq!(language("<html lang='<x>'>"), None);
+}
+
+#[test]
+fn styles_are_read_if_asked() {
+    let html = "<style>@import 'a.css'; p { background: url(b.png) }</style><p style=\"x:url('c&amp;d.png')\"><a href=e style='y:url(f)'><svg><style>url(g)</style></svg><b style='url(data:x)'>";
+    let targets = |css| -> Vec<(LinkKind, String)> {
+        extract(html.as_bytes(), None, &Options { css, ..Options::default() })
+            .links
+            .into_iter()
+            .map(|link| (link.kind, link.target))
+            .collect()
+    };
+    use LinkKind::{Anchor, Css};
+    assert_eq!(targets(false), owned(&[(Anchor, "e")]));
+    assert_eq!(
+        targets(true),
+        owned(&[(Css, "a.css"), (Css, "b.png"), (Css, "c&d.png"), (Css, "f"), (Anchor, "e")])
+    );
+}
+
+#[test]
 fn charsets() {
     let target =
         |body: &[u8], content_type| extract(body, content_type, &Options::default()).links[0].target.clone();
