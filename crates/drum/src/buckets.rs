@@ -122,7 +122,7 @@ impl Buckets {
         while !record.is_empty() {
             let block = stream.block.get_or_insert_with(|| {
                 stream.fill = HEADER_BYTES;
-                writer.block()
+                writer.block(self.chunk_bytes)
             });
             let count = record.len().min(self.chunk_bytes - stream.fill);
             block[stream.fill..stream.fill + count].copy_from_slice(&record[..count]);

@@ -75,7 +75,7 @@ impl<V: Value> Drum<V> {
     /// An empty repository; nothing is read or written.
     pub(crate) fn empty(env: &Env, dir: &Path, options: Options, plan: Plan) -> Drum<V> {
         let disk = Disk::new(env.files.clone(), dir);
-        let writer = Writer::new(&env.workers, plan.chunk_bytes, plan.writes_max);
+        let writer = Writer::new(&env.workers, plan.writes_max);
         Drum {
             cache: (V::NONE && plan.cache_sets > 0).then(|| Cache::new(plan.cache_sets, true)),
             table: (!V::NONE && plan.table_bytes > 0).then(|| Table::new(plan.table_bytes)),
@@ -331,7 +331,7 @@ impl<V: Value> Drum<V> {
 
     /// Waits a little if the merge is behind, and as long as it takes if there is no more room.
     fn slow_down(&mut self) -> Result<()> {
-        let fullness = self.open.fullness(&self.plan);
+        let fullness = self.fullness();
         if fullness < SLOW_FROM || self.generations.iter().all(|generation| generation.resolved.is_some()) {
             return Ok(());
         }
@@ -360,9 +360,13 @@ impl<V: Value> Drum<V> {
         self.stats.longest_pause_ns = self.stats.longest_pause_ns.max(pause);
     }
 
+    fn fullness(&self) -> f64 {
+        self.open.fullness(&self.plan, self.runs.iter().map(|run| run.keys()).sum())
+    }
+
     fn seal_if_full(&mut self) {
         let merged = self.generations.iter().all(|generation| generation.resolved.is_some());
-        if merged && self.open.fullness(&self.plan) >= 1.0 {
+        if merged && self.fullness() >= 1.0 {
             self.seal();
         }
     }

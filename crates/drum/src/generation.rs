@@ -107,10 +107,12 @@ impl Generation {
         }
     }
 
-    /// How full it is, as a part of what the plan allows.
-    pub(crate) fn fullness(&self, plan: &Plan) -> f64 {
-        let records = f64::from(self.log.records()) / plan.generation_records_max as f64;
-        let bytes = (self.log.bytes() + self.keys.bytes()) as f64 / plan.generation_bytes_max as f64;
+    /// How full it is, as a part of what the plan allows. While the store is small, so is a generation: merging is cheap
+    /// then, and answers come sooner.
+    pub(crate) fn fullness(&self, plan: &Plan, stored_keys: u64) -> f64 {
+        let part = (stored_keys as f64 / plan.generation_records_max as f64).clamp(0.25, 1.0);
+        let records = f64::from(self.log.records()) / (part * plan.generation_records_max as f64);
+        let bytes = (self.log.bytes() + self.keys.bytes()) as f64 / (part * plan.generation_bytes_max as f64);
         let bucket = self.keys.largest() as f64 / plan.bucket_bytes_max as f64;
         records.max(bytes).max(bucket)
     }

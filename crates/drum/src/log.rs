@@ -122,7 +122,7 @@ impl Log {
     }
 
     fn finish_block(&mut self, writer: &Writer) {
-        let mut block = std::mem::replace(&mut self.current, Block::new(self.block_bytes));
+        let mut block = std::mem::replace(&mut self.current, writer.block(self.block_bytes));
         fill_header(&mut block, self.index, self.current_records, self.fill);
         (self.fill, self.current_records) = (HEADER_BYTES, 0);
         self.index += 1;

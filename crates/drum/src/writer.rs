@@ -23,7 +23,7 @@ struct Write {
 #[derive(Default)]
 struct Shared {
     failed: Mutex<Vec<Write>>,
-    /// Empty blocks to use again, all of one size.
+    /// Empty blocks to use again, of two or three sizes.
     free: Mutex<Vec<Block>>,
 }
 
@@ -32,25 +32,23 @@ struct Shared {
 pub(crate) struct Writer {
     lane: Arc<Lane>,
     shared: Arc<Shared>,
-    block_bytes: usize,
     free_max: usize,
 }
 
 impl Writer {
-    /// `block_bytes` is the size of blocks that are used again.
-    pub(crate) fn new(workers: &Workers, block_bytes: usize, writes_max: usize) -> Writer {
-        Writer {
-            lane: Arc::new(workers.lane("drum-write", writes_max)),
-            shared: Arc::default(),
-            block_bytes,
-            free_max: writes_max,
-        }
+    /// With at most so many writes under way.
+    pub(crate) fn new(workers: &Workers, writes_max: usize) -> Writer {
+        let lane = Arc::new(workers.lane("drum-write", writes_max));
+        Writer { lane, shared: Arc::default(), free_max: writes_max }
     }
 
-    /// An empty block of the usual size. Its content is not zeroed.
-    pub(crate) fn block(&self) -> Block {
-        let free = self.shared.free.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        free.unwrap_or_else(|| Block::new(self.block_bytes))
+    /// A block of this size, a multiple of the page, whose content is anything.
+    pub(crate) fn block(&self, bytes: usize) -> Block {
+        let mut free = self.shared.free.lock().unwrap_or_else(PoisonError::into_inner);
+        let fitting = free.iter().position(|block| block.len() == bytes);
+        let found = fitting.map(|index| free.swap_remove(index));
+        drop(free);
+        found.unwrap_or_else(|| Block::new(bytes))
     }
 
     /// Queues a write of the first `len` bytes of a block; waits while too many are under way.
@@ -64,13 +62,13 @@ impl Writer {
     ) {
         let mut write = Some(Write { file: Arc::clone(file), offset, block, len, seal });
         let shared = Arc::clone(&self.shared);
-        let (block_bytes, free_max) = (self.block_bytes, self.free_max);
+        let free_max = self.free_max;
         self.lane.submit(Box::new(move || {
             if let Some(mut write) = write.take() {
                 (write.seal)(&mut write.block[..write.len], write.file.number(), write.offset);
                 if write.file.write(&write.block[..write.len], write.offset).is_ok() {
                     let mut free = shared.free.lock().unwrap_or_else(PoisonError::into_inner);
-                    if write.block.len() == block_bytes && free.len() < free_max {
+                    if free.len() < free_max {
                         free.push(write.block);
                     }
                 } else {

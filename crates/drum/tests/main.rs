@@ -4,4 +4,5 @@
 mod crash;
 mod model;
 mod space;
+mod threads;
 mod world;

@@ -91,14 +91,14 @@ struct Queue {
 impl Queue {
     fn new(env: &Env, options: &BenchOptions, name: &str) -> Queue {
         let disk = Disk::new(env.files.clone(), &options.dir);
-        let writer = Writer::new(&env.workers, QUEUE_BLOCK, 4);
+        let writer = Writer::new(&env.workers, 4);
         let file = DataFile::create(&disk, name.to_owned(), 0);
-        Queue { file, block: writer.block(), writer, fill: 0, offset: 0, urls: 0, bytes: 0 }
+        Queue { file, block: writer.block(QUEUE_BLOCK), writer, fill: 0, offset: 0, urls: 0, bytes: 0 }
     }
 
     fn push(&mut self, text: &[u8]) {
         if self.fill + text.len() > QUEUE_BLOCK {
-            let block = std::mem::replace(&mut self.block, self.writer.block());
+            let block = std::mem::replace(&mut self.block, self.writer.block(QUEUE_BLOCK));
             self.writer.write(&self.file, self.offset, block, QUEUE_BLOCK, |_, _, _| {});
             self.offset = (self.offset + QUEUE_BLOCK as u64) % QUEUE_BYTES;
             self.bytes += QUEUE_BLOCK as u64;
