@@ -1,110 +1,46 @@
 //! The client: from a URL to an [`Exchange`].
 //!
 //! Who calls it: the crawl's fetch stage, one task per URL in flight. Connections are handed in and out, so that the
-//! stage that knows the hosts keeps them; nothing is pooled here but buffers.
+//! stage that knows the hosts keeps them (and bounds how many there are); nothing is pooled here but buffers.
 
 use std::cell::RefCell;
 use std::net::{IpAddr, SocketAddr};
 
-use mattock_env::{Env, Time, UnixTime};
+use mattock_env::{Env, Stream};
 use mattock_weburl::{Scheme, WebUrl};
 
-use crate::connection::{Connection, Response, Terms};
-use crate::http::{Head, Truncation};
-use crate::{AddressGuard, Failure, FetchOutcome, Limits, NameServers, Resolver};
+use crate::connection::{Connection, Response, Terms, Transport, tunnel};
+use crate::exchange::{Exchange, Protocol, Timings};
+use crate::options::{ClientOptions, Proxy};
+use crate::request::{RequestWriter, Validators};
+use crate::tls::Tls;
+use crate::{Failure, FetchOutcome, NameServers, Resolver};
 
 /// How many names the resolver's cache holds per generation.
 const CACHE_NAMES_MAX: usize = 50_000;
 /// Buffers that are kept for reuse, and the size above which one is not worth keeping.
 const BUFFERS_KEPT_MAX: usize = 256;
 const BUFFER_KEPT_BYTES_MAX: usize = 256 * 1024;
-
-/// Who we say we are.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Identity {
-    /// The `User-Agent` field: product token, version, and where to complain.
-    pub user_agent: String,
-    /// The `From` field: an e-mail address.
-    pub from: Option<String>,
-}
-
-/// Everything a client needs to know.
-#[derive(Clone, Debug)]
-pub struct ClientOptions {
-    /// Who we say we are.
-    pub identity: Identity,
-    /// What a server may cost.
-    pub limits: Limits,
-    /// Where we connect to.
-    pub guard: AddressGuard,
-    /// Whom to ask for addresses; the machine's own servers if `None`.
-    pub name_servers: Option<NameServers>,
-    /// Ports to connect to instead of those in the URL: for laboratories that cannot listen on port 80.
-    pub connect_ports: Vec<(u16, u16)>,
-}
+/// Addresses of one name that are tried before it counts as out of reach.
+const ADDRESSES_TRIED_MAX: usize = 2;
 
 /// Fetches URLs. One per partition.
 pub struct Client {
     env: Env,
     options: ClientOptions,
     resolver: Resolver,
+    requests: RequestWriter,
+    tls: Tls,
     buffers: RefCell<Vec<Vec<u8>>>,
-}
-
-/// One request and what came of it.
-#[derive(Debug)]
-pub struct Exchange {
-    /// How it ended.
-    pub outcome: FetchOutcome,
-    /// Whom we talked to; `None` if it did not come to a connection.
-    pub address: Option<IpAddr>,
-    /// The request's head, as sent.
-    pub request: Vec<u8>,
-    /// Why the body is not whole.
-    pub truncated: Option<Truncation>,
-    /// When the request was begun, for gaps.
-    pub begun: Time,
-    /// When the request was begun, for the record.
-    pub begun_unix: UnixTime,
-    /// When the last byte was in.
-    pub finished: Time,
-    head: Option<Head>,
-    bytes: Vec<u8>,
-}
-
-impl Exchange {
-    /// The response's head as received, without chunking undone.
-    pub fn head_bytes(&self) -> &[u8] {
-        self.head.as_ref().map_or(&[], |head| &self.bytes[..head.len])
-    }
-
-    /// The response's body, chunking undone.
-    pub fn body(&self) -> &[u8] {
-        self.head.as_ref().map_or(&[], |head| &self.bytes[head.len..])
-    }
-
-    /// The first value of a response field.
-    pub fn field<'a>(&'a self, name: &'a str) -> Option<&'a str> {
-        self.head.as_ref().and_then(|head| head.value(&self.bytes, name))
-    }
-
-    /// All values of a response field, in order.
-    pub fn fields<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
-        self.head.iter().flat_map(move |head| head.values(&self.bytes, name))
-    }
-
-    /// Bytes received.
-    pub fn bytes_received(&self) -> u64 {
-        self.bytes.len() as u64
-    }
 }
 
 impl Client {
     /// A client in this world.
     pub fn new(env: &Env, options: ClientOptions) -> Client {
         let servers = options.name_servers.clone().unwrap_or_else(|| NameServers::of_system(&env.files));
-        let resolver = Resolver::new(env, servers, CACHE_NAMES_MAX);
-        Client { env: env.clone(), options, resolver, buffers: RefCell::default() }
+        let resolver = Resolver::new(env, servers, options.families, CACHE_NAMES_MAX);
+        let (requests, tls) = (RequestWriter::new(&options), Tls::new(&options));
+        Client { env: env.clone(), options, resolver, requests, tls, buffers: RefCell::default() }
     }
 
     /// Fetches a URL, over `connection` if that is still open. Returns the connection if it can be used again.
@@ -113,15 +49,38 @@ impl Client {
         url: &WebUrl,
         connection: Option<Connection>,
     ) -> (Exchange, Option<Connection>) {
+        self.run(url, None, connection).await
+    }
+
+    /// Fetches a URL if it changed since the response that had these validators; the outcome is 304 if it did not.
+    pub async fn fetch_if_changed(
+        &self,
+        url: &WebUrl,
+        validators: &Validators,
+        connection: Option<Connection>,
+    ) -> (Exchange, Option<Connection>) {
+        self.run(url, Some(validators).filter(|validators| !validators.is_empty()), connection).await
+    }
+
+    async fn run(
+        &self,
+        url: &WebUrl,
+        validators: Option<&Validators>,
+        connection: Option<Connection>,
+    ) -> (Exchange, Option<Connection>) {
         let begun = self.env.clock.now();
         let mut exchange = Exchange {
             outcome: FetchOutcome::Failed(Failure::Unreachable),
             address: None,
-            request: self.request(url),
+            request: self.requests.get(url, validators),
             truncated: None,
             begun,
             begun_unix: self.env.clock.unix(),
             finished: begun,
+            timings: Timings::default(),
+            reused: false,
+            protocol: Protocol::Http1,
+            tls: None,
             head: None,
             bytes: self.buffers.borrow_mut().pop().unwrap_or_default(),
         };
@@ -129,19 +88,22 @@ impl Client {
         let terms = Terms { clock: &self.env.clock, limits: &self.options.limits, deadline };
         let result = self.attempt(url, connection, &mut exchange, &terms).await;
         exchange.finished = self.env.clock.now();
-        let kept = match result {
+        match result {
+            Ok((response, _)) if response.head.status == 304 && validators.is_none() => {
+                exchange.outcome = FetchOutcome::Failed(Failure::UnaskedNotModified);
+                (exchange, None)
+            }
             Ok((response, connection)) => {
                 exchange.outcome = FetchOutcome::Answered(response.head.status);
                 exchange.truncated = response.truncated;
                 exchange.head = Some(response.head);
-                response.reusable.then_some(connection)
+                (exchange, response.reusable.then_some(connection))
             }
             Err(failure) => {
                 exchange.outcome = FetchOutcome::Failed(failure);
-                None
+                (exchange, None)
             }
-        };
-        (exchange, kept)
+        }
     }
 
     /// Gives an exchange's buffer back when nobody needs it any more.
@@ -159,18 +121,36 @@ impl Client {
         exchange: &mut Exchange,
         terms: &Terms<'_>,
     ) -> Result<(Response, Connection), Failure> {
-        if let Some(mut connection) = connection {
-            exchange.address = Some(connection.address);
-            match connection.exchange(&exchange.request, &mut exchange.bytes, terms).await {
+        if let Some(mut connection) = connection
+            && !connection.is_stale().await
+        {
+            exchange.reused = true;
+            match self.over(&mut connection, exchange, terms).await {
                 Ok(response) => return Ok((response, connection)),
                 // A server may close an idle connection at any time; only then is it right to ask again at once.
-                Err(Failure::Disconnected) if exchange.bytes.is_empty() => {}
+                Err(Failure::Disconnected) if exchange.bytes.is_empty() => {
+                    exchange.reused = false;
+                    exchange.timings = Timings::default();
+                }
                 Err(failure) => return Err(failure),
             }
         }
         let mut connection = self.connect(url, exchange, terms).await?;
-        let response = connection.exchange(&exchange.request, &mut exchange.bytes, terms).await?;
+        let response = self.over(&mut connection, exchange, terms).await?;
         Ok((response, connection))
+    }
+
+    async fn over(
+        &self,
+        connection: &mut Connection,
+        exchange: &mut Exchange,
+        terms: &Terms<'_>,
+    ) -> Result<Response, Failure> {
+        exchange.address = connection.address;
+        exchange.tls = connection.tls.clone();
+        exchange.protocol = connection.protocol();
+        let Exchange { request, bytes, timings, .. } = exchange;
+        connection.exchange(request, bytes, terms, timings).await
     }
 
     async fn connect(
@@ -179,38 +159,108 @@ impl Client {
         exchange: &mut Exchange,
         terms: &Terms<'_>,
     ) -> Result<Connection, Failure> {
-        if url.scheme() != Scheme::Http {
-            return Err(Failure::UnsupportedScheme);
+        if !self.options.ports.permit(url.port()) {
+            return Err(Failure::ForbiddenPort);
         }
-        let addresses = match url.ip() {
-            Some(address) => vec![address],
-            None => self.resolver.resolve(url.host_name()).await?,
+        let stream = match &self.options.proxy {
+            Some(proxy) => self.through(proxy, url, exchange, terms).await?,
+            None => self.directly(url, exchange, terms).await?,
+        };
+        exchange.timings.connected = Some(self.env.clock.now());
+        let address = exchange.address;
+        if url.scheme() == Scheme::Http {
+            return Ok(Connection::plain(stream, address));
+        }
+        let (stream, info) = self.tls.secure(stream, url, terms).await?;
+        exchange.timings.secured = Some(self.env.clock.now());
+        Connection::secured(Transport::Tls(Box::new(stream)), info, address, terms).await
+    }
+
+    /// Opens a stream to the URL's host. The addresses that were vetted are the ones that are connected to.
+    async fn directly(
+        &self,
+        url: &WebUrl,
+        exchange: &mut Exchange,
+        terms: &Terms<'_>,
+    ) -> Result<Stream, Failure> {
+        let resolved;
+        let literal = url.ip();
+        let addresses: &[IpAddr] = match &literal {
+            Some(address) => std::slice::from_ref(address),
+            None => {
+                resolved = self.resolve(url.host_name(), exchange, terms).await?;
+                &resolved
+            }
         };
         // A name that mixes public and private addresses is a trick; refuse it whole.
         if !addresses.iter().all(|&address| self.options.guard.permits(address)) {
             return Err(Failure::ForbiddenAddress);
         }
-        let address = *addresses.first().ok_or(Failure::NoSuchName)?;
-        exchange.address = Some(address);
-        Connection::open(&self.env.net, SocketAddr::new(address, self.port(url)), terms).await
-    }
-
-    fn port(&self, url: &WebUrl) -> u16 {
         let asked = url.port();
-        self.options.connect_ports.iter().find(|(from, _)| *from == asked).map_or(asked, |(_, to)| *to)
+        let mapped = self.options.connect_ports.iter().find(|(from, _)| *from == asked);
+        let port = mapped.map_or(asked, |(_, to)| *to);
+        self.first_of(addresses, port, Some(exchange), terms).await
     }
 
-    fn request(&self, url: &WebUrl) -> Vec<u8> {
-        let identity = &self.options.identity;
-        let mut request = Vec::with_capacity(256);
-        let mut push =
-            |parts: &[&str]| parts.iter().for_each(|part| request.extend_from_slice(part.as_bytes()));
-        push(&["GET ", url.path_and_query(), " HTTP/1.1\r\nHost: ", url.authority()]);
-        push(&["\r\nUser-Agent: ", &identity.user_agent]);
-        if let Some(from) = &identity.from {
-            push(&["\r\nFrom: ", from]);
+    /// Opens a stream to the proxy, and for `https` a tunnel through it.
+    async fn through(
+        &self,
+        proxy: &Proxy,
+        url: &WebUrl,
+        exchange: &mut Exchange,
+        terms: &Terms<'_>,
+    ) -> Result<Stream, Failure> {
+        if url.ip().is_some_and(|address| !self.options.guard.permits(address)) {
+            return Err(Failure::ForbiddenAddress);
         }
-        push(&["\r\nAccept: text/html,application/xhtml+xml;q=0.9,*/*;q=0.5\r\n\r\n"]);
-        request
+        let found = match proxy.host.parse::<IpAddr>() {
+            Ok(address) => self.first_of(&[address], proxy.port, None, terms).await,
+            Err(_) => match self.resolve(&proxy.host, exchange, terms).await {
+                Ok(addresses) => self.first_of(&addresses, proxy.port, None, terms).await,
+                Err(failure) => Err(failure),
+            },
+        };
+        // The proxy being out of reach says nothing about the host.
+        let stream = found.map_err(|_| Failure::Proxy)?;
+        match url.scheme() {
+            Scheme::Http => Ok(stream),
+            Scheme::Https => tunnel(stream, &self.requests.tunnel(url), terms).await,
+        }
+    }
+
+    async fn resolve(
+        &self,
+        name: &str,
+        exchange: &mut Exchange,
+        terms: &Terms<'_>,
+    ) -> Result<std::rc::Rc<[IpAddr]>, Failure> {
+        let asked = self.resolver.resolve(name);
+        let addresses = match terms.clock.timeout(terms.wait(terms.limits.resolve), asked).await {
+            Ok(answer) => answer?,
+            Err(_) => return Err(Failure::NameTimeout),
+        };
+        exchange.timings.resolved = Some(self.env.clock.now());
+        Ok(addresses)
+    }
+
+    /// The first of a few addresses that can be connected to.
+    async fn first_of(
+        &self,
+        addresses: &[IpAddr],
+        port: u16,
+        mut exchange: Option<&mut Exchange>,
+        terms: &Terms<'_>,
+    ) -> Result<Stream, Failure> {
+        let mut result = Err(Failure::NoSuchName);
+        for &address in addresses.iter().take(ADDRESSES_TRIED_MAX) {
+            if let Some(exchange) = exchange.as_deref_mut() {
+                exchange.address = Some(address);
+            }
+            result = Connection::open(&self.env.net, SocketAddr::new(address, port), terms).await;
+            if result.is_ok() {
+                break;
+            }
+        }
+        result
     }
 }

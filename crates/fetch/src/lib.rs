@@ -1,31 +1,46 @@
-//! Brings one URL in: DNS, connection, HTTP/1.1, limits, address guard.
+//! Brings one URL in: DNS, connection, TLS, HTTP, limits, address guard.
 //!
 //! The crawl's fetch stage calls [`Client::fetch`] with a URL that the frontier has released, and gets an
 //! [`Exchange`]: what was asked, what came back, from where and when, and a [`FetchOutcome`]. The Web's failures are
 //! data and never an `Err`: one table ([`outcome`]) says what follows from each.
 //!
 //! ```text
-//! url ─► resolver (cache, DNS) ─► guard (may we connect there?) ─► connection ─► request ─► head ─► body ─► Exchange
-//!                                                                      ▲                                     │
-//!                                                                      └──── kept alive by the caller ◄──────┘
+//! url ─► ports ─► resolver ─► guard ─► connection ─► TLS ─► request ─► head ─► body ─► Exchange ─► decoded on demand
+//!                 (cache,     (may we      ▲       (HTTP/2                               │
+//!                  DNS)      go there?)    │       if agreed)                            │
+//!                                          └────────── kept alive by the caller ◄────────┘
 //! ```
 //!
 //! Invariants: every wait has a limit; no buffer grows past its [`Limits`]; the address that was vetted is the one that
-//! is connected to; redirects are reported, never followed.
+//! is connected to; redirects are reported, never followed; no cookie is ever kept.
 
+pub mod decode;
 pub mod guard;
 mod http;
 pub mod limits;
 pub mod outcome;
+mod ports;
+mod redirect;
 mod resolver;
+pub mod tls;
 
 mod client;
 mod connection;
+mod exchange;
+mod options;
+mod request;
 
-pub use client::{Client, ClientOptions, Exchange, Identity};
+pub use client::Client;
 pub use connection::Connection;
+pub use decode::{DecodeEnd, Decoded};
+pub use exchange::{Exchange, Protocol, Timings};
 pub use guard::{AddressGuard, Cidr};
 pub use http::{Head, Truncation};
-pub use limits::Limits;
+pub use limits::{DecodeLimits, Limits};
+pub use options::{ClientOptions, Field, FieldError, FieldValue, Identity, Proxy};
 pub use outcome::{Consequence, Failure, FetchOutcome};
-pub use resolver::{NameServers, Resolver};
+pub use ports::Ports;
+pub use redirect::{Redirect, RedirectRefusal};
+pub use request::Validators;
+pub use resolver::{Families, NameServers, Resolver};
+pub use tls::{TlsInfo, TlsOptions};

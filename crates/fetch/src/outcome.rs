@@ -1,6 +1,7 @@
 //! What can come of a fetch, and what follows from it: one enum, one table.
 //!
 //! An outcome is stored with the instance and counted; nothing else in the crawler decides what a failure means.
+//! Content that cannot be decoded is no failure of the fetch: the bytes arrived and are stored.
 
 use std::fmt;
 use std::time::Duration;
@@ -25,14 +26,22 @@ pub enum Failure {
     NameTimeout,
     /// The name leads to an address that we do not connect to.
     ForbiddenAddress,
-    /// The URL's scheme is not supported.
-    UnsupportedScheme,
+    /// The URL's port belongs to a service that is not the Web's.
+    ForbiddenPort,
     /// Nothing listens there.
     Refused,
     /// No connection in time.
     ConnectTimeout,
     /// The connection could not be made for another reason.
     Unreachable,
+    /// The proxy did not let us through.
+    Proxy,
+    /// Connected, but the TLS handshake failed.
+    Tls,
+    /// Connected, but the TLS handshake did not end in time.
+    TlsTimeout,
+    /// The certificate is not valid, and valid ones were demanded.
+    Certificate,
     /// The connection was reset or closed before a response head.
     Disconnected,
     /// Connected, but no byte of a response in time.
@@ -41,8 +50,10 @@ pub enum Failure {
     HeadTimeout,
     /// The head is larger than we accept.
     HeadTooLarge,
-    /// What came is not HTTP/1.
+    /// What came is not HTTP.
     Protocol,
+    /// "Not modified" came although the request named nothing that could be.
+    UnaskedNotModified,
 }
 
 /// What follows from an outcome.
@@ -74,11 +85,16 @@ impl FetchOutcome {
             Answered(429 | 503) => Consequence::retry(2, 4, true),
             Answered(500 | 502 | 504) => Consequence::retry(1, 2, false),
             Answered(_) => Consequence::FINAL,
-            Failed(F::NoSuchName | F::ForbiddenAddress | F::UnsupportedScheme) => Consequence::FINAL,
+            Failed(F::NoSuchName | F::ForbiddenAddress | F::ForbiddenPort) => Consequence::FINAL,
             Failed(F::NameServer | F::NameTimeout) => Consequence::retry(2, 2, true),
             Failed(F::Refused | F::ConnectTimeout | F::Unreachable) => Consequence::retry(2, 1, true),
             Failed(F::Disconnected | F::FirstByteTimeout | F::HeadTimeout) => Consequence::retry(2, 1, true),
-            Failed(F::HeadTooLarge | F::Protocol) => Consequence::FINAL,
+            // The proxy is ours: its trouble is not the URL's, and it may pass.
+            Failed(F::Proxy) => Consequence::retry(2, 4, true),
+            // A stalled handshake may be load; a failed one fails again in the same way.
+            Failed(F::TlsTimeout) => Consequence::retry(2, 1, true),
+            Failed(F::Tls | F::Certificate) => Consequence::FINAL,
+            Failed(F::HeadTooLarge | F::Protocol | F::UnaskedNotModified) => Consequence::FINAL,
         }
     }
 
@@ -99,15 +115,20 @@ impl Failure {
             Failure::NameServer => "name-server",
             Failure::NameTimeout => "name-timeout",
             Failure::ForbiddenAddress => "forbidden-address",
-            Failure::UnsupportedScheme => "unsupported-scheme",
+            Failure::ForbiddenPort => "forbidden-port",
             Failure::Refused => "refused",
             Failure::ConnectTimeout => "connect-timeout",
             Failure::Unreachable => "unreachable",
+            Failure::Proxy => "proxy",
+            Failure::Tls => "tls",
+            Failure::TlsTimeout => "tls-timeout",
+            Failure::Certificate => "certificate",
             Failure::Disconnected => "disconnected",
             Failure::FirstByteTimeout => "first-byte-timeout",
             Failure::HeadTimeout => "head-timeout",
             Failure::HeadTooLarge => "head-too-large",
             Failure::Protocol => "protocol",
+            Failure::UnaskedNotModified => "unasked-not-modified",
         }
     }
 }
