@@ -91,6 +91,12 @@ impl Cache {
         }
     }
 
+    /// Whether a key is here, without making it more popular.
+    pub(crate) fn holds(&self, place: Place) -> bool {
+        let (lines, _) = self.memory[self.start..].as_chunks::<WORDS>();
+        find(&lines[place.set], place.tag).is_some()
+    }
+
     /// Whether a key was here; from now on it is.
     #[inline]
     pub(crate) fn insert(&mut self, place: Place) -> bool {

@@ -17,7 +17,7 @@ use crate::drum::Drum;
 use crate::error::{DrumError, Result};
 use crate::generation::{Generation, Tail};
 use crate::manifest::{self, Manifest, RunEntry};
-use crate::plan::{Options, Plan};
+use crate::plan::{Deliver, Options, Plan};
 use crate::run::Run;
 use crate::table::Table;
 use crate::value::Value;
@@ -70,9 +70,13 @@ impl<V: Value> Drum<V> {
         let free = files.free_bytes(existing(env, dir)).unwrap_or(u64::MAX);
         let mut plan = options.sizes.clone().unwrap_or_else(|| Plan::new(&options, !V::NONE, free));
         if let Some(manifest) = &manifest {
+            let path = dir.join(manifest::name(manifest.number));
             if manifest.has_values == V::NONE {
-                let path = dir.join(manifest::name(manifest.number));
                 let what = "it was made for another kind of value";
+                return Err(DrumError::Incompatible { path, what });
+            }
+            if manifest.delivers_all != (options.deliver == Deliver::All) {
+                let what = "it was made to deliver other results: `Options::deliver` cannot be changed";
                 return Err(DrumError::Incompatible { path, what });
             }
             plan.buckets = manifest.buckets as usize;
@@ -158,7 +162,11 @@ impl<V: Value> Drum<V> {
         if (waiting == 0 && stored == 0) || waiting + stored > room {
             return Ok(());
         }
-        self.wait_for_merges()?;
+        match self.wait_for_merges() {
+            // It can be opened and read all the same.
+            Err(DrumError::DiskFull { .. }) => return Ok(()),
+            other => other?,
+        }
         let now_s = self.clock.unix().as_seconds();
         let mut cache = self.cache.as_ref().map(|_| Cache::new(self.plan.cache_sets, true));
         let mut table = Table::new(self.plan.table_bytes);
@@ -194,6 +202,7 @@ impl<V: Value> Drum<V> {
             number,
             buckets: self.plan.buckets as u64,
             has_values: !V::NONE,
+            delivers_all: self.options.deliver == Deliver::All,
             position: self.position,
             next_number: self.next_number,
             cursor: self.cursor,

@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use mattock_env::{Clock, Env, Lane, Step};
+use mattock_env::{Clock, Env, Lane, Step, Time};
 
 use crate::batch::{Batch, Operation, Outcome};
 use crate::bytes::put_varint;
@@ -34,6 +34,8 @@ const SLOW_FROM: f64 = 0.5;
 const FULL: f64 = 1.25;
 /// The longest wait that a batch gets while the producer is slowed.
 const SLOW_WAIT: Duration = Duration::from_millis(5);
+/// How long a merge that failed is left alone before it is tried again unasked.
+const RETRY_AFTER: Duration = Duration::from_secs(5);
 
 /// A disk repository with update management; see the [crate's documentation](crate).
 pub struct Drum<V: Value> {
@@ -49,6 +51,10 @@ pub struct Drum<V: Value> {
     pub(crate) runs: Vec<Arc<Run>>,
     merging: Option<Arc<Progress>>,
     merge_error: Option<DrumError>,
+    /// When to try a failed merge again.
+    retry_at: Time,
+    /// Whether the open generation is to be sealed as soon as no other waits for its merge.
+    flush_wanted: bool,
     pub(crate) writer: Writer,
     // Before `writer`'s last clone goes, the merge that holds one must be gone: lanes drop in this order.
     merge_lane: Lane,
@@ -84,6 +90,8 @@ impl<V: Value> Drum<V> {
             runs: Vec::new(),
             merging: None,
             merge_error: None,
+            retry_at: Time::ZERO,
+            flush_wanted: false,
             writer,
             merge_lane: env.workers.lane("drum-merge", 2),
             chores: env.workers.lane("drum-chores", 64),
@@ -332,7 +340,7 @@ impl<V: Value> Drum<V> {
     /// Waits a little if the merge is behind, and as long as it takes if there is no more room.
     fn slow_down(&mut self) -> Result<()> {
         let fullness = self.fullness();
-        if fullness < SLOW_FROM || self.generations.iter().all(|generation| generation.resolved.is_some()) {
+        if fullness < SLOW_FROM || self.all_merged() {
             return Ok(());
         }
         let before = self.clock.now();
@@ -355,7 +363,7 @@ impl<V: Value> Drum<V> {
         Ok(())
     }
 
-    pub(crate) fn note_pause(&mut self, since: mattock_env::Time) {
+    pub(crate) fn note_pause(&mut self, since: Time) {
         let pause = self.clock.now().since(since).as_nanos() as u64;
         self.stats.longest_pause_ns = self.stats.longest_pause_ns.max(pause);
     }
@@ -365,14 +373,18 @@ impl<V: Value> Drum<V> {
     }
 
     fn seal_if_full(&mut self) {
-        let merged = self.generations.iter().all(|generation| generation.resolved.is_some());
-        if merged && self.fullness() >= 1.0 {
+        if self.fullness() >= 1.0 && self.all_merged() {
             self.seal();
         }
     }
 
+    fn all_merged(&self) -> bool {
+        self.generations.iter().all(|generation| generation.resolved.is_some())
+    }
+
     /// Ends the open generation and begins the next.
     fn seal(&mut self) {
+        self.flush_wanted = false;
         if self.open.is_empty() {
             return;
         }
@@ -395,9 +407,16 @@ impl<V: Value> Drum<V> {
         if self.open.first_unresolved != u32::MAX {
             self.begin()?;
             self.merge_error = None;
-            self.seal();
+            self.flush_wanted = true;
+            self.poll();
         }
         Ok(())
+    }
+
+    /// Why the last merge failed, if it did. It is tried again every few seconds, and by [`flush`](Drum::flush),
+    /// [`merge`](Drum::merge) and whatever cannot go on without it.
+    pub fn trouble(&self) -> Option<&DrumError> {
+        self.merge_error.as_ref()
     }
 
     /// Moves everything that was submitted into the sorted store and waits for that.
@@ -439,8 +458,15 @@ impl<V: Value> Drum<V> {
             Some(Err(error)) => {
                 self.merging = None;
                 self.merge_error = Some(error);
+                self.retry_at = self.clock.now() + RETRY_AFTER;
             }
             None => {}
+        }
+        if self.flush_wanted && self.all_merged() {
+            self.seal();
+        }
+        if self.merge_error.is_some() && self.clock.now() >= self.retry_at {
+            self.merge_error = None;
         }
         if self.merging.is_none() && self.merge_error.is_none() {
             self.start_merge();
@@ -654,12 +680,17 @@ impl<V: Value> Drum<V> {
         Ok(())
     }
 
-    /// What the sorted store holds for a key: `None` if nothing. Operations that are not merged yet do not count, unless
-    /// everything is still in RAM. Reads one bucket of every run, so it is for a look, not for a stream.
+    /// What is stored for a key: `None` if nothing. Operations that are neither merged nor in RAM do not count. Reads one bucket of every run, so it is for a look, not for a stream.
     pub fn look_up(&self, key: u64) -> Result<Option<V>> {
         let now_s = self.clock.unix().as_seconds();
         if let Some(table) = &self.table {
             return Ok(table.get(key, now_s).cloned());
+        }
+        if let Some(cache) = &self.cache {
+            let cached = cache.holds(cache.place(key));
+            if cached || cache.is_complete() {
+                return Ok(if cached { V::decode(&[]) } else { None });
+            }
         }
         let bucket = merge::bucket_of(key, merge::bucket_bits(self.plan.buckets));
         for run in self.runs.iter().rev() {

@@ -47,6 +47,8 @@ pub(crate) struct Manifest {
     pub(crate) number: u64,
     pub(crate) buckets: u64,
     pub(crate) has_values: bool,
+    /// Whether duplicates are delivered too.
+    pub(crate) delivers_all: bool,
     pub(crate) position: u64,
     pub(crate) next_number: u64,
     /// Where delivery stands in the first generation: block, byte, record.
@@ -108,8 +110,14 @@ impl Manifest {
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut out = MAGIC.to_vec();
         let mut put = |value: u64| put_varint(&mut out, value);
-        for value in [self.number, self.buckets, u64::from(self.has_values), self.position, self.next_number]
-        {
+        for value in [
+            self.number,
+            self.buckets,
+            u64::from(self.has_values),
+            u64::from(self.delivers_all),
+            self.position,
+            self.next_number,
+        ] {
             put(value);
         }
         for value in [self.cursor.0, self.cursor.1, self.cursor.2] {
@@ -162,6 +170,7 @@ impl Manifest {
             number: reader.varint()?,
             buckets: reader.varint()?,
             has_values: reader.varint()? == 1,
+            delivers_all: reader.varint()? == 1,
             position: reader.varint()?,
             next_number: reader.varint()?,
             cursor: (narrow(&mut reader)?, narrow(&mut reader)?, narrow(&mut reader)?),

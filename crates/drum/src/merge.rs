@@ -312,6 +312,8 @@ fn apply<V: Value>(
     let key = items[0].key;
     for item in items {
         let (operation, number) = (item.tag >> 30, item.tag & ((1 << 30) - 1));
+        // A value may have had its time between two operations; when they came is not known, but it was before the seal.
+        stored = stored.filter(|value| !value.expired(inputs.now_s));
         if operation != UPDATE {
             match &stored {
                 None => state.bitmap[number as usize / 64] |= 1 << (number % 64),

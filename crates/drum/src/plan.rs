@@ -94,7 +94,7 @@ impl Plan {
             buckets *= 2;
         }
         let chunk_bytes = prev_power_of_two(buffers / buckets) as usize;
-        let records = (memory / 64 * 8).min(u64::from(u32::MAX) / 2);
+        let records = (memory / 64 * 8).min(1 << 29);
         let log_block_bytes = prev_power_of_two((memory / 256).clamp(64 << 10, MIB)) as usize;
         let cached = options.cache && !has_values;
         Plan {

@@ -237,7 +237,7 @@ fn measure(
         hit_rate: cache_hit_rate / (1.0 - new),
     };
     let net = |seconds: f64| (seconds - generator_ns * 1e-9 * checks as f64).max(1e-9);
-    let ratio = ram_set.as_ref().map(|set| set.seconds / drum.report.seconds);
+    let ratio = ram_set.as_ref().map(|set| set.seconds.max(1e-9) / drum.report.seconds.max(1e-9));
     Ok(BenchReport {
         keys: options.keys,
         checks,
@@ -441,4 +441,47 @@ fn available_memory_bytes(env: &Env) -> u64 {
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
     let kib: u64 = line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(4 << 20);
     kib * 1024
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mattock_env::sim::Simulation;
+
+    #[test]
+    fn a_small_run_gives_all_figures_and_leaves_nothing_behind() {
+        let mut simulation = Simulation::new(1);
+        let mut contenders = std::collections::BTreeSet::new();
+        let report = simulation.run(|env| {
+            let mut options = BenchOptions::new(30_000, 8 << 20, "/bench".into());
+            options.cache = false;
+            let report = run(&env, &options, &mut |progress| {
+                contenders.insert(progress.contender);
+            });
+            async { report }
+        });
+        let report = report.unwrap();
+        assert_eq!((report.unique, report.checks), (30_000, 270_000));
+        assert!(report.alpha > 1.0 && report.alpha < 3.0, "{}", report.alpha);
+        assert_eq!(report.checks_per_second_over_time.len(), SLICES as usize);
+        assert_eq!(contenders.into_iter().collect::<Vec<_>>(), ["drum", "ram set"]);
+        assert!(simulation.files().snapshot().is_empty());
+        let json = serde_json::to_value(&report).unwrap();
+        assert!(json["ratio_to_ram_set"].is_number() && json["ratio_to_rocksdb"].is_null());
+    }
+
+    #[test]
+    fn a_disk_that_is_too_small_is_refused_at_once() {
+        let mut simulation = Simulation::new(1);
+        simulation.files().set_capacity(Some(100 << 20));
+        let refused = simulation.run(|env| async move {
+            run(&env, &BenchOptions::new(10_000_000, 64 << 20, "/bench".into()), &mut |_| {})
+        });
+        match refused {
+            Err(BenchError::DiskTooSmall { needed_bytes, free_bytes, .. }) => {
+                assert!(needed_bytes > free_bytes)
+            }
+            other => panic!("{other:?}"),
+        }
+    }
 }
