@@ -178,6 +178,8 @@ pub(crate) fn comment_end(bytes: &[u8], start: usize) -> Option<usize> {
 }
 
 #[cfg(test)]
+mod html5lib;
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::watch::Nobody;

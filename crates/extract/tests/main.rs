@@ -4,3 +4,4 @@ mod encodings;
 mod oracle;
 mod real_pages;
 mod soup;
+mod tree;
