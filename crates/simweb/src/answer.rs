@@ -3,8 +3,10 @@
 //! A server fills a [`Request`] from what it read and sends what the [`Answer`] says; the body travels apart, in a buffer
 //! that the server keeps.
 
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, Ipv6Addr};
+use std::sync::Arc;
 
+use crate::Script;
 use crate::html::write_status_page;
 
 pub(crate) const HTML: &str = "text/html; charset=utf-8";
@@ -19,6 +21,44 @@ pub enum Resolution {
     NoSuchName,
     /// The name server fails.
     Failure,
+}
+
+/// What the name server answers: a [`Resolution`], or what a hostile one makes of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NameAnswer {
+    /// What the name stands for.
+    Plain(Resolution),
+    /// Nothing at all.
+    Silence,
+    /// These records. What does not fit in a datagram is cut off and marked; the whole is there over TCP.
+    Records {
+        /// In this order.
+        records: Vec<NameRecord>,
+        /// So many answers with the wrong id go before the true one; they say that the name is at this address.
+        forged: Option<(u16, Ipv4Addr)>,
+    },
+}
+
+/// One record of an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NameRecord {
+    /// Whose record it is; `None` for the name that was asked for.
+    pub name: Option<String>,
+    /// For how long it holds.
+    pub ttl_s: u32,
+    /// What it says.
+    pub data: NameData,
+}
+
+/// What a record says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NameData {
+    /// An IPv4 address.
+    A(Ipv4Addr),
+    /// An IPv6 address.
+    Aaaa(Ipv6Addr),
+    /// Another name to look at.
+    Cname(String),
 }
 
 /// What a client asks.
@@ -37,7 +77,7 @@ pub struct Request<'a> {
 }
 
 /// How the server behaves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Behaviour {
     /// It sends the answer.
     Respond,
@@ -45,6 +85,8 @@ pub enum Behaviour {
     Reset,
     /// It never answers.
     Silent,
+    /// It does what the script says; the answer's status is only for the log.
+    Script(Arc<Script>),
 }
 
 /// An entity tag; displayed with its quotes, as the header has it.

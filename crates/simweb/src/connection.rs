@@ -22,8 +22,9 @@ use tokio::io::{AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use crate::audit::{AuditLog, Entry};
 use crate::http::{self, DATE_BYTES, Method, Parsed, RequestHead, ResponseHead};
+use crate::script::{End, Script};
 use crate::web::Web;
-use crate::world::{Answer, Behaviour, EPOCH_UNIX_S, Request, Resolution};
+use crate::world::{Answer, Behaviour, EPOCH_UNIX_S, Request};
 
 /// A connection without a request, or a peer that takes no bytes of an answer, is given up after this time.
 pub(crate) const IDLE: Duration = Duration::from_secs(60);
@@ -31,6 +32,8 @@ pub(crate) const IDLE: Duration = Duration::from_secs(60);
 /// which can overtake the refusal.
 const LINGER: Duration = Duration::from_secs(1);
 const INPUT_BYTES: usize = 1024;
+/// The first byte of a TLS handshake, and of no HTTP request.
+const TLS_HANDSHAKE: u8 = 0x16;
 /// Pairs of buffers that are kept; more are made when more answers are under way, and dropped after.
 const BUFFERS_MAX: usize = 64;
 /// A buffer that grew beyond this is not kept.
@@ -153,7 +156,10 @@ impl<W: Web> Service<W> {
             server: host.server,
             host: &host.name,
             path: head.target,
-            status: if responds { answer.status } else { 0 },
+            status: match answer.behaviour {
+                Behaviour::Respond | Behaviour::Script(_) => answer.status,
+                Behaviour::Reset | Behaviour::Silent => 0,
+            },
             bytes: bytes as u64,
             is_head: head.method == Method::Head,
         });
@@ -229,8 +235,7 @@ impl KnownHost {
         self.name.clear();
         self.name.push_str(http::without_port(written));
         self.name.make_ascii_lowercase();
-        self.is_here =
-            matches!(web.resolve(&self.name), Resolution::Address(server) if server == self.server);
+        self.is_here = web.lives_at(&self.name, self.server);
     }
 }
 
@@ -280,6 +285,15 @@ pub(crate) async fn run<W: Web>(service: Rc<Service<W>>, mut stream: Stream, loc
                         service.give_back(buffers);
                         return drain(&mut stream).await;
                     }
+                    Behaviour::Script(script) => {
+                        service.give_back(buffers);
+                        match perform(&service.clock, stream, &script).await {
+                            Some(kept) => stream = kept,
+                            None => return,
+                        }
+                        active = service.clock.now();
+                        continue;
+                    }
                 }
                 let body = if outcome.with_body { &buffers.body[..] } else { &[] };
                 let written = write(&service.clock, &mut stream, &buffers.head, body).await;
@@ -292,6 +306,11 @@ pub(crate) async fn run<W: Web>(service: Rc<Service<W>>, mut stream: Stream, loc
                 }
             }
             Parsed::Refused(status) => {
+                let greets = input.get(start) == Some(&TLS_HANDSHAKE);
+                if let Some(script) = greets.then(|| service.web.handshake(server)).flatten() {
+                    perform(&service.clock, stream, &script).await;
+                    return;
+                }
                 let mut buffers = service.take_buffers();
                 service.refuse(status, server, service.clock.now(), &mut buffers);
                 let written = write(&service.clock, &mut stream, &buffers.head, &buffers.body).await;
@@ -303,6 +322,19 @@ pub(crate) async fn run<W: Web>(service: Rc<Service<W>>, mut stream: Stream, loc
             }
         }
     }
+}
+
+/// Performs a script to its end; returns the connection if it can go on.
+async fn perform(clock: &Clock, mut stream: Stream, script: &Script) -> Option<Stream> {
+    // A peer that left has not waited for the end.
+    script.perform(clock, &mut stream).await.ok()?;
+    match script.end {
+        End::Keep => return Some(stream),
+        End::Close => close(clock, &mut stream).await,
+        End::Reset => stream.reset(),
+        End::Hang => drain(&mut stream).await,
+    }
+    None
 }
 
 /// Writes head and body, with one call where the socket has room for both.

@@ -1,4 +1,5 @@
-//! The name server of the simulated Web: UDP, one question per datagram, answers from [`Web::resolve`].
+//! The name server of the simulated Web: UDP, one question per datagram, answers from [`Web::name_answer`]; and TCP at
+//! the same port for what does not fit.
 //!
 //! The crawler's resolver fills it, the world empties it; nothing is kept between two datagrams. A query is answered
 //! in place: the question is echoed byte for byte (resolvers compare even its case) and one A record, whose name
@@ -12,12 +13,19 @@
 //! | a name whose server is out of order | SERVFAIL |
 //! | not one question | FORMERR |
 //! | not a query, not class IN | NOTIMP, REFUSED |
+//! | a name that has records of its own | those records: aliases, many addresses, odd lifetimes |
+//! | a name whose server is silent | silence |
 //! | a response, fewer than 12 bytes | silence |
 
+mod records;
+pub(crate) mod tcp;
+
+use std::net::Ipv4Addr;
 use std::time::Duration;
 
 use mattock_env::{Clock, Datagrams};
 
+use crate::answer::NameAnswer;
 use crate::web::Web;
 use crate::world::Resolution;
 
@@ -28,6 +36,8 @@ const NAME_BYTES_MAX: usize = 255;
 const ERROR_PAUSE: Duration = Duration::from_millis(10);
 
 const TYPE_A: u16 = 1;
+const TYPE_CNAME: u16 = 5;
+const TYPE_AAAA: u16 = 28;
 const TYPE_ANY: u16 = 255;
 const CLASS_IN: u16 = 1;
 
@@ -42,65 +52,118 @@ enum Code {
     Refused = 5,
 }
 
+/// What a query came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Replied {
+    /// It gets no answer.
+    Silence,
+    /// The answer lies in the scratch space.
+    Answer,
+    /// So does it, but so many forged ones with this address go first.
+    Forged(u16, Ipv4Addr),
+}
+
+/// Buffers that are used again for every query.
+#[derive(Default)]
+struct Scratch {
+    name: String,
+    answer: Vec<u8>,
+}
+
 /// Answers datagrams for ever.
 pub(crate) async fn serve(socket: Datagrams, web: &impl Web, clock: &Clock, ttl_s: u32) {
     let mut buffer = [0; 2048];
-    let mut answer = Vec::with_capacity(DATAGRAM_BYTES_MAX);
-    let mut name = String::with_capacity(NAME_BYTES_MAX);
+    let mut scratch = Scratch::default();
     loop {
-        let received = match socket.receive_from(&mut buffer).await {
-            Ok((count, from)) => reply(&buffer[..count], web, ttl_s, &mut name, &mut answer).then_some(from),
+        let (count, from) = match socket.receive_from(&mut buffer).await {
+            Ok(received) => received,
             Err(error) => {
                 tracing::debug!(%error, "the DNS socket cannot receive");
                 clock.sleep(ERROR_PAUSE).await;
-                None
+                continue;
             }
         };
-        if let Some(from) = received
-            && let Err(error) = socket.send_to(&answer, from).await
+        let replied = reply(&buffer[..count], web, ttl_s, DATAGRAM_BYTES_MAX, &mut scratch);
+        if let Replied::Forged(count, address) = replied {
+            for number in 1..=count {
+                let forged = forge(&scratch.answer, number, address);
+                let _ = socket.send_to(&forged, from).await;
+            }
+        }
+        if replied != Replied::Silence
+            && let Err(error) = socket.send_to(&scratch.answer, from).await
         {
             tracing::debug!(%error, "a DNS answer cannot be sent");
         }
     }
 }
 
-/// Fills `answer` for `query`; false if it deserves none. `name` is scratch space.
-fn reply(query: &[u8], web: &impl Web, ttl_s: u32, name: &mut String, answer: &mut Vec<u8>) -> bool {
+/// The answer with another id, and another address in its last record.
+fn forge(answer: &[u8], number: u16, address: Ipv4Addr) -> Vec<u8> {
+    let mut forged = answer.to_vec();
+    let id = u16::from_be_bytes([answer[0], answer[1]]).wrapping_add(number);
+    forged[..2].copy_from_slice(&id.to_be_bytes());
+    if let Some(last) = forged.last_chunk_mut::<4>() {
+        *last = address.octets();
+    }
+    forged
+}
+
+/// Fills the scratch space's answer for `query`.
+fn reply(query: &[u8], web: &impl Web, ttl_s: u32, bytes_max: usize, scratch: &mut Scratch) -> Replied {
+    let Scratch { name, answer } = scratch;
     answer.clear();
     // A response is never answered, or two servers could talk to each other for ever.
     if query.len() < HEADER_BYTES || query[2] & 0x80 != 0 {
-        return false;
+        return Replied::Silence;
     }
     let question = read_question(query, name);
-    let mut address = None;
+    let mut said = None;
     let code = match &question {
         _ if query[2] & 0x78 != 0 => Code::NotImplemented,
         None => Code::FormatError,
         Some(question) if question.class != CLASS_IN => Code::Refused,
-        Some(question) => match web.resolve(name) {
-            Resolution::Address(found) => {
-                address = matches!(question.kind, TYPE_A | TYPE_ANY).then_some(found);
-                Code::NoError
+        Some(_) => {
+            let known = said.insert(web.name_answer(name));
+            match known {
+                NameAnswer::Silence => return Replied::Silence,
+                NameAnswer::Plain(Resolution::NoSuchName) => Code::NoSuchName,
+                NameAnswer::Plain(Resolution::Failure) => Code::ServerFailure,
+                NameAnswer::Plain(Resolution::Address(_)) | NameAnswer::Records { .. } => Code::NoError,
             }
-            Resolution::NoSuchName => Code::NoSuchName,
-            Resolution::Failure => Code::ServerFailure,
-        },
+        }
     };
     answer.extend_from_slice(&query[..2]);
     // Response, authoritative; opcode and "recursion desired" as they came; recursion available, as a stub expects.
     answer.extend_from_slice(&[0x84 | query[2] & 0x79, 0x80 | code as u8]);
-    answer.extend_from_slice(&[0, u8::from(question.is_some()), 0, u8::from(address.is_some()), 0, 0, 0, 0]);
-    if let Some(question) = question {
-        answer.extend_from_slice(&query[HEADER_BYTES..question.end]);
+    answer.extend_from_slice(&[0, u8::from(question.is_some()), 0, 0, 0, 0, 0, 0]);
+    let Some(question) = question else { return Replied::Answer };
+    answer.extend_from_slice(&query[HEADER_BYTES..question.end]);
+    let mut replied = Replied::Answer;
+    let (count, cut) = match said {
+        Some(NameAnswer::Plain(Resolution::Address(address)))
+            if matches!(question.kind, TYPE_A | TYPE_ANY) =>
+        {
+            // The name is a pointer to offset 12.
+            answer.extend_from_slice(&[0xc0, HEADER_BYTES as u8, 0, TYPE_A as u8, 0, CLASS_IN as u8]);
+            answer.extend_from_slice(&ttl_s.to_be_bytes());
+            answer.extend_from_slice(&[0, 4]);
+            answer.extend_from_slice(&address.octets());
+            (1, false)
+        }
+        Some(NameAnswer::Records { records, forged }) => {
+            if let Some((count, address)) = forged {
+                replied = Replied::Forged(count, address);
+            }
+            records::push(answer, &records, question.kind, bytes_max)
+        }
+        _ => (0, false),
+    };
+    answer[6..8].copy_from_slice(&u16::to_be_bytes(count));
+    if cut {
+        answer[2] |= 0x02;
     }
-    if let Some(address) = address {
-        // The name is a pointer to offset 12.
-        answer.extend_from_slice(&[0xc0, HEADER_BYTES as u8, 0, TYPE_A as u8, 0, CLASS_IN as u8]);
-        answer.extend_from_slice(&ttl_s.to_be_bytes());
-        answer.extend_from_slice(&[0, 4]);
-        answer.extend_from_slice(&address.octets());
-    }
-    true
+    replied
 }
 
 struct Question {
@@ -155,8 +218,9 @@ mod tests {
     use crate::web::fake::FakeWeb;
 
     fn ask(query: &[u8]) -> Option<Vec<u8>> {
-        let mut answer = Vec::new();
-        reply(query, &FakeWeb, 300, &mut String::new(), &mut answer).then_some(answer)
+        let mut scratch = Scratch::default();
+        let replied = reply(query, &FakeWeb, 300, DATAGRAM_BYTES_MAX, &mut scratch);
+        (replied == Replied::Answer).then_some(scratch.answer)
     }
 
     fn query(name: &str, kind: RecordType) -> Message {

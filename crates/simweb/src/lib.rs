@@ -16,6 +16,8 @@
 //! | `world`, `answer` | requests and answers |
 //! | `truth` | the whole, by exploring it |
 //! | `server`, `connection`, `http`, `dns` | the world on the network, real or simulated |
+//! | `script` | what a server does to a connection below HTTP |
+//! | `hostile` | the catalogue of what servers do to crawlers, and the web that does it |
 //! | `web` | what a server needs to know of a world |
 //! | `audit` | the log of all requests, and the judge of it |
 
@@ -29,6 +31,7 @@ mod dns;
 mod error;
 mod failures;
 mod farm;
+mod hostile;
 mod hosts;
 mod html;
 mod http;
@@ -39,6 +42,7 @@ mod pages;
 mod params;
 mod place;
 mod robots_txt;
+mod script;
 mod server;
 mod text;
 mod truth;
@@ -46,16 +50,18 @@ mod vocabulary;
 mod web;
 mod world;
 
-pub use answer::{Answer, Behaviour, EntityTag, Request, Resolution};
+pub use answer::{Answer, Behaviour, EntityTag, NameAnswer, NameData, NameRecord, Request, Resolution};
 pub use audit::{
     AuditError, AuditHeader, AuditLog, AuditOptions, AuditReport, AuditedRequest, Examples, Gap,
     MalformedLine, audit,
 };
 pub use command::crawl_command;
 pub use error::SimwebError;
+pub use hostile::{HealthyWeb, HostileWeb, Hostility, catalogue, hostility};
 pub use names::LANGUAGES;
 pub use params::{Params, Preset};
 pub use robots_txt::AGENT;
+pub use script::{ENDLESS, End, Script, Step};
 pub use server::{ServeError, ServeOptions, Server, serve};
 pub use truth::{DomainInDegree, Size, Truth, TruthError};
 pub use web::Web;

@@ -14,7 +14,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mattock_env::{Clock, Env, Listener};
+use mattock_env::{Clock, Datagrams, Env, Listener};
 use tokio::task::JoinSet;
 
 use crate::audit::{AuditLog, FLUSH_INTERVAL};
@@ -25,12 +25,15 @@ use crate::web::Web;
 /// Pause after a connection could not be accepted (too many open files, as a rule).
 const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
 
+/// How often another free port is looked for.
+const NAME_PORT_TRIES: u32 = 16;
+
 /// How a world is served.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ServeOptions {
     /// TCP port of the HTTP server on every address of 127.0.0.0/8; 0 takes any free one.
     pub http_port: u16,
-    /// UDP port of the name server on 127.0.0.1; 0 takes any free one.
+    /// UDP and TCP port of the name server on 127.0.0.1; 0 takes any free one.
     pub dns_port: u16,
     /// How many seconds of the world pass in one second of the clock. The world's time is 0 when serving starts.
     pub time_scale: f64,
@@ -93,7 +96,7 @@ pub struct Server {
     requests: Rc<Cell<u64>>,
     bytes: Rc<Cell<u64>>,
     audit: Option<AuditLog>,
-    /// Acceptor, name server, log writer; dropping the set ends them, and the acceptor's end that of its connections.
+    /// Acceptor, name servers, log writer; dropping the set ends them, and the acceptor's end that of its connections.
     tasks: JoinSet<()>,
 }
 
@@ -144,13 +147,14 @@ pub async fn serve<W: Web + 'static>(
 
     let port = options.dns_port;
     let dns_error = |source| port_error("DNS", port, "--dns-port", source);
-    let datagrams = env.net.datagrams((Ipv4Addr::LOCALHOST, port).into()).await.map_err(dns_error)?;
+    let (datagrams, streams) = name_sockets(env, port).await.map_err(dns_error)?;
     let dns_address = datagrams.address().map_err(dns_error)?;
 
     let time = WorldTime { start: env.clock.now(), scale: options.time_scale };
     let mut tasks = JoinSet::new();
     let (names, clock) = (web.clone(), env.clock.clone());
     tasks.spawn_local(async move { dns::serve(datagrams, &*names, &clock, options.dns_ttl_s).await });
+    tasks.spawn_local(dns::tcp::serve(streams, web.clone(), env.clock.clone(), options.dns_ttl_s));
     if let Some(audit) = audit.clone() {
         tasks.spawn_local(flush(audit, env.clock.clone()));
     }
@@ -158,6 +162,21 @@ pub async fn serve<W: Web + 'static>(
     let (requests, bytes) = (service.requests.clone(), service.bytes.clone());
     tasks.spawn_local(accept(listener, service));
     Ok(Server { http_port, dns_address, requests, bytes, audit, tasks })
+}
+
+/// The name server's sockets: UDP and TCP at the same port.
+async fn name_sockets(env: &Env, port: u16) -> io::Result<(Datagrams, Listener)> {
+    let mut tries = if port == 0 { NAME_PORT_TRIES } else { 1 };
+    loop {
+        tries -= 1;
+        let datagrams = env.net.datagrams((Ipv4Addr::LOCALHOST, port).into()).await?;
+        match env.net.listen(datagrams.address()?).await {
+            Ok(listener) => return Ok((datagrams, listener)),
+            // What is free for UDP may be taken for TCP.
+            Err(_) if tries > 0 => {}
+            Err(error) => return Err(error),
+        }
+    }
 }
 
 fn port_error(what: &'static str, port: u16, option: &'static str, source: io::Error) -> ServeError {

@@ -6,6 +6,11 @@
 #[cfg(test)]
 pub(crate) mod fake;
 
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+
+use crate::Script;
+use crate::answer::NameAnswer;
 use crate::place::Site;
 use crate::robots_txt::RobotsKind;
 use crate::world::{Answer, Request, Resolution, World};
@@ -14,6 +19,21 @@ use crate::world::{Answer, Request, Resolution, World};
 pub trait Web {
     /// What a name (lower case, no dot at its end) stands for.
     fn resolve(&self, name: &str) -> Resolution;
+
+    /// What the name server says of a name. By default what [`Web::resolve`] says.
+    fn name_answer(&self, name: &str) -> NameAnswer {
+        NameAnswer::Plain(self.resolve(name))
+    }
+
+    /// Whether a host is served at an address of the simulation. By default at the one that it resolves to.
+    fn lives_at(&self, name: &str, server: Ipv4Addr) -> bool {
+        self.resolve(name) == Resolution::Address(server)
+    }
+
+    /// What a server does to a peer that begins with a TLS handshake. By default it is told that this is no HTTP.
+    fn handshake(&self, _server: Ipv4Addr) -> Option<Arc<Script>> {
+        None
+    }
 
     /// Answers a request; `body` is cleared and filled.
     fn answer(&self, request: &Request<'_>, time_s: u64, body: &mut Vec<u8>) -> Answer;
