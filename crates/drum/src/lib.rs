@@ -69,6 +69,7 @@
 //! - Generations, manifest, checksums: the paper says nothing on crashes.
 //! - Generations are small while the store is, so that answers come early when a crawl begins.
 
+mod background;
 mod batch;
 pub mod bench;
 mod buckets;
@@ -85,7 +86,9 @@ mod log;
 mod manifest;
 mod merge;
 mod plan;
+mod results;
 mod run;
+mod run_writer;
 mod sort;
 mod stats;
 mod table;

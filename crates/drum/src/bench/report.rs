@@ -111,12 +111,17 @@ pub struct BenchReport {
     pub alpha_predicted: f64,
     /// Speed in the last tenth as a part of that between 10 and 20 % (from 500 million keys on: between 30 and 40 %).
     pub decay: f64,
+    /// The same, divided by the decay of the in-RAM set over the same turns: what is left when the load of the machine and
+    /// the processor's caches are taken out.
+    pub decay_to_ram_set: Option<f64>,
     /// Peak memory of the process less the in-RAM set's table, as a part of what the repository was given.
     pub rss_over_memory: Option<f64>,
     /// Peak memory in bytes.
     pub rss_bytes: Option<u64>,
     /// The longest that one batch of 4096 checks took, its delivery included.
     pub longest_pause_ms: f64,
+    /// The longest that one call waited for a merge.
+    pub longest_wait_ms: f64,
     /// How long a checkpoint at the end took.
     pub checkpoint_ms: f64,
     /// How many files it names.
@@ -139,7 +144,7 @@ pub struct BenchReport {
     pub merges: u64,
     /// Bytes of the sorted store per key.
     pub store_bytes_per_key: f64,
-    /// Nanoseconds that making one check of the stream takes.
+    /// Nanoseconds that making one check of the stream takes; 0 if it was not compared.
     pub generator_ns: f64,
     /// The sizes that were chosen.
     pub plan: Plan,

@@ -69,11 +69,6 @@ impl Stream {
         Stream { kind, seed, event: 0 }
     }
 
-    /// Goes on from another event.
-    pub(crate) fn skip_to(&mut self, event: u64) {
-        self.event = event;
-    }
-
     /// The next `count` links.
     pub(crate) fn fill(&mut self, count: usize, links: &mut Links) {
         links.keys.clear();

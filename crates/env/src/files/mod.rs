@@ -321,4 +321,27 @@ mod tests {
             assert_eq!(files.entry(&root).unwrap(), None);
         }
     }
+
+    #[test]
+    fn direct_files_take_whole_pages_and_other_handles_see_them() {
+        for (files, root) in both() {
+            files.create_dir_all(&root).unwrap();
+            let path = root.join("direct");
+            let file = files.open_direct(&path, OpenMode::CreateNew).unwrap();
+            let mut block = Block::new(3 * PAGE_BYTES);
+            block.fill(7);
+            file.write_all_at(&block, PAGE_BYTES as u64).unwrap();
+            file.sync().unwrap();
+            block.fill(0);
+            file.read_exact_at(&mut block[..PAGE_BYTES], 2 * PAGE_BYTES as u64).unwrap();
+            assert!(block[..PAGE_BYTES].iter().all(|byte| *byte == 7));
+            let bytes = files.read(&path).unwrap();
+            assert_eq!((bytes.len(), bytes[PAGE_BYTES - 1], bytes[PAGE_BYTES]), (4 * PAGE_BYTES, 0, 7));
+            if matches!(file, File::Sim(_)) {
+                assert_eq!(file.write_all_at(&block[..100], 0).unwrap_err().raw_os_error(), Some(22));
+                assert_eq!(file.read_at(&mut block, 512).unwrap_err().raw_os_error(), Some(22));
+            }
+            files.remove_dir_all(&root).unwrap();
+        }
+    }
 }
