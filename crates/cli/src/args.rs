@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, Parser, Subcommand, ValueEnum};
 use mattock_crawl::units::{parse_duration, parse_size};
+use mattock_drum::bench::StreamKind;
 use mattock_simweb::Preset;
 use mattock_weburl::WebUrl;
 
@@ -247,8 +248,56 @@ pub(crate) struct BenchArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum BenchCommand {
+    /// Checking keys against a set on disk, next to a set in RAM and other engines
+    Drum(BenchDrumArgs),
+    /// What a page costs from the socket to the archive, next to the least it could cost
+    Path(BenchPathArgs),
     /// How many pages a second one core of the simulated Web serves
     Simweb(BenchSimwebArgs),
+}
+
+#[derive(Debug, clap::Args)]
+#[command(args_override_self = true)]
+pub(crate) struct BenchDrumArgs {
+    /// New keys, like 20000000 or 1e9; there are nine times as many checks
+    #[arg(long, value_name = "N", default_value = "20000000", value_parser = parse_count)]
+    pub(crate) keys: u64,
+
+    /// Memory for the repository, like 256MB
+    #[arg(long, value_name = "SIZE", default_value = "256MB", value_parser = parse_size)]
+    pub(crate) memory: u64,
+
+    /// Which keys repeat: flat (the hardest), simon or zipf
+    #[arg(long, value_name = "NAME", default_value = "flat")]
+    pub(crate) stream: StreamKind,
+
+    /// Switch the cache of popular keys off
+    #[arg(long)]
+    pub(crate) no_cache: bool,
+
+    /// Do not run the set in RAM
+    #[arg(long)]
+    pub(crate) no_ram_set: bool,
+
+    /// Where the files go while it runs; needs room, and says how much if there is too little
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub(crate) dir: PathBuf,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(args_override_self = true)]
+pub(crate) struct BenchPathArgs {
+    /// Pages per round
+    #[arg(long, value_name = "N", default_value_t = 5000)]
+    pub(crate) pages: usize,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -272,6 +321,18 @@ pub(crate) struct CompletionsArgs {
 
 fn parse_seed(text: &str) -> Result<String, String> {
     WebUrl::parse(text).map(|_| text.to_owned()).map_err(|error| error.to_string())
+}
+
+/// A whole number, also as 1e9.
+fn parse_count(text: &str) -> Result<u64, String> {
+    let wrong = || format!("{text:?} is not a count; write it like 20000000 or 1e9");
+    if let Ok(number) = text.parse() {
+        return Ok(number);
+    }
+    match text.parse::<f64>() {
+        Ok(number) if number.fract() == 0.0 && (0.0..1e15).contains(&number) => Ok(number as u64),
+        _ => Err(wrong()),
+    }
 }
 
 fn checked_duration(text: &str) -> Result<String, String> {

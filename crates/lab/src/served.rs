@@ -6,6 +6,7 @@ use std::sync::mpsc;
 use std::thread::JoinHandle;
 
 use mattock_env::Env;
+use mattock_fetch::{AddressGuard, ClientOptions, Identity, NameServers};
 use mattock_simweb::{ServeError, ServeOptions, Web, serve};
 use tokio::sync::oneshot;
 
@@ -39,6 +40,17 @@ impl ServedWorld {
         });
         let (dns, http_port) = when_ready.recv().expect("the thread answers before it ends")?;
         Ok(ServedWorld { dns, http_port, stop: Some(stop), thread: Some(thread) })
+    }
+
+    /// What a client needs to reach it.
+    pub fn client_options(&self) -> ClientOptions {
+        let loopback = "127.0.0.0/8".parse().expect("the constant is a range of addresses");
+        ClientOptions {
+            guard: AddressGuard::allowing(vec![loopback]),
+            name_servers: Some(NameServers(vec![self.dns])),
+            connect_ports: vec![(80, self.http_port)],
+            ..ClientOptions::new(Identity { user_agent: "mattock-lab".into(), from: None })
+        }
     }
 
     /// Where its name server is.

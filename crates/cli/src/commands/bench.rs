@@ -1,24 +1,70 @@
 //! `mattock bench`
 
+use std::fmt::Display;
 use std::time::Duration;
 
+use mattock_drum::bench::{BenchOptions, BenchReport};
 use mattock_env::Env;
+use serde::Serialize;
 
-use crate::args::{BenchArgs, BenchCommand};
+use crate::args::{BenchArgs, BenchCommand, BenchDrumArgs};
 use crate::exit::Ended;
 use crate::output;
 
 pub(crate) fn run(args: BenchArgs) -> anyhow::Result<Ended> {
     let env = Env::real();
     match args.command {
+        BenchCommand::Drum(args) => drum(&env, &args)?,
+        BenchCommand::Path(args) => {
+            show(&mattock_lab::bench::path::run(&env, args.pages.max(100))?, args.json)?;
+        }
         BenchCommand::Simweb(args) => {
-            let report = mattock_lab::bench::simweb::run(&env, Duration::from_secs(args.seconds.max(1)))?;
-            if args.json {
-                output::print_json(&report)?;
-            } else {
-                output::print(&format!("{report}\n"))?;
-            }
+            let round = Duration::from_secs(args.seconds.max(1));
+            show(&mattock_lab::bench::simweb::run(&env, round)?, args.json)?;
         }
     }
     Ok(Ended::Done)
+}
+
+fn show(report: &(impl Display + Serialize), json: bool) -> anyhow::Result<()> {
+    if json {
+        return output::print_json(report);
+    }
+    Ok(output::print(&format!("{report}\n"))?)
+}
+
+fn drum(env: &Env, args: &BenchDrumArgs) -> anyhow::Result<()> {
+    let name = format!("mattock-bench-drum-{:08x}", env.random.fork("bench").next_u64() as u32);
+    let options = BenchOptions {
+        stream: args.stream,
+        cache: !args.no_cache,
+        ram_set: !args.no_ram_set,
+        ..BenchOptions::new(args.keys, args.memory, args.dir.join(name))
+    };
+    let report = mattock_drum::bench::run(env, &options, &mut |progress| {
+        let (done, total) = (progress.checks as f64 / 1e6, progress.total as f64 / 1e6);
+        let speed = progress.checks_per_second / 1e6;
+        eprintln!("{:<8} {done:>6.0} of {total:.0} million checks  {speed:.2} million/s", progress.contender);
+    })?;
+    if args.json {
+        return output::print_json(&report);
+    }
+    Ok(output::print(&drum_text(&report))?)
+}
+
+fn drum_text(report: &BenchReport) -> String {
+    let ratio = |ratio: Option<f64>| ratio.map_or("not measured".into(), |ratio| format!("{ratio:.2}"));
+    let rows = [
+        ("checks a second", format!("{:.0}", report.checks_per_second)),
+        ("over the set in RAM", ratio(report.ratio_to_ram_set)),
+        ("over RocksDB", ratio(report.ratio_to_rocksdb)),
+        ("last tenth over the second", format!("{:.2}", report.decay)),
+        ("bytes of I/O per byte of URL", format!("{:.3}", report.alpha)),
+        ("  the published structure", format!("{:.3}", report.alpha_model)),
+        ("  its minimum", format!("{:.3}", report.alpha_min)),
+        ("repeats that the cache caught", format!("{:.1} %", report.cache_hit_rate_of_repeats * 100.0)),
+        ("longest pause", format!("{:.1} ms", report.longest_pause_ms)),
+        ("peak memory over what was given", ratio(report.rss_over_memory)),
+    ];
+    rows.iter().map(|(name, value)| format!("{name:<32} {value:>14}\n")).collect()
 }

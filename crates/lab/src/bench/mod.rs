@@ -1,5 +1,7 @@
 //! What `mattock bench` measures: always ratios of things measured in one run, in turns, medians of several rounds.
 
+mod pages;
+pub mod path;
 pub mod simweb;
 mod wrk;
 

@@ -8,19 +8,18 @@ use std::time::Duration;
 
 use mattock_env::{Env, Stream, thread_cpu_seconds};
 use mattock_simweb::{
-    Answer, Params, Preset, Request, Resolution, ServeError, ServeOptions, Web, World, serve,
+    Answer, Request, Resolution, ServeError, ServeOptions, Web, serve,
 };
 use serde::Serialize;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::oneshot;
 
 use super::median;
+use super::pages::{PAGE_BYTES, Target, targets, world};
 use super::wrk::{Nginx, requests_per_second};
 
 /// Connections that a client keeps open.
 pub(super) const CONNECTIONS: usize = 64;
-/// Bytes of the pages that are asked for, about.
-pub(super) const PAGE_BYTES: usize = 20_000;
 const ROUNDS: usize = 3;
 const STATIC: (Ipv4Addr, &str, &str) = (Ipv4Addr::new(127, 64, 0, 1), "www.static-sim.com", "/page.html");
 
@@ -80,34 +79,6 @@ impl Web for StaticPage {
     }
 }
 
-/// One page that is asked for.
-#[derive(Clone)]
-struct Target {
-    address: Ipv4Addr,
-    host: String,
-    path: String,
-}
-
-/// Pages of about 20 KB that are answered at once, of many hosts.
-fn targets(world: &World) -> Vec<Target> {
-    let truth = world.truth(1_000_000).expect("a world of 50,000 pages is within the limit");
-    let mut body = Vec::new();
-    let mut targets = Vec::new();
-    for url in truth.pages.iter().step_by(5) {
-        let Some(rest) = url.strip_prefix("http://") else { continue };
-        let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-        let request = Request { host, path_and_query: path, ..Request::default() };
-        let answer = world.answer(&request, 0, &mut body);
-        if let Resolution::Address(address) = world.resolve(host)
-            && answer.delay_ms == 0
-            && body.len().abs_diff(PAGE_BYTES) < PAGE_BYTES / 20
-        {
-            targets.push(Target { address, host: host.to_owned(), path: path.to_owned() });
-        }
-    }
-    targets
-}
-
 struct Round {
     pages_per_second: f64,
     pages_per_cpu_second: f64,
@@ -116,7 +87,7 @@ struct Round {
 
 /// Measures. Takes about eight times `round`, or five times where wrk or nginx is missing.
 pub fn run(env: &Env, round: Duration) -> Result<SimwebReport, BenchError> {
-    let world = Arc::new(World::new(Params::preset(Preset::Small), 1));
+    let world = Arc::new(world());
     let world_targets = targets(&world);
     let fixed = Arc::new(StaticPage(vec![b'x'; PAGE_BYTES]));
     let (address, host, path) = STATIC;

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use mattock_env::{Env, Files};
 
-use super::simweb::{CONNECTIONS, PAGE_BYTES};
+use super::pages::PAGE_BYTES;
+use super::simweb::CONNECTIONS;
 
 /// Requests a second that wrk gets from `url`; `None` if wrk is not installed or says nothing that can be read.
 pub(super) fn requests_per_second(url: &str, host: &str, duration: Duration) -> Option<f64> {
