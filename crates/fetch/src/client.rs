@@ -43,7 +43,8 @@ impl Client {
         Client { env: env.clone(), options, resolver, requests, tls, buffers: RefCell::default() }
     }
 
-    /// Fetches a URL, over `connection` if that is still open. Returns the connection if it can be used again.
+    /// Fetches a URL, over `connection` if that is still open. Returns the connection if it can be used again. A server
+    /// sees at most one request per call.
     pub async fn fetch(
         &self,
         url: &WebUrl,
@@ -121,21 +122,20 @@ impl Client {
         exchange: &mut Exchange,
         terms: &Terms<'_>,
     ) -> Result<(Response, Connection), Failure> {
-        if let Some(mut connection) = connection
-            && !connection.is_stale().await
+        // A server may close an idle connection at any time; that shows before the request is sent. One that dies under
+        // the request has seen it, and to send it again at once would be two requests within the host's delay: that
+        // failure waits its turn like others.
+        let mut kept = connection;
+        if let Some(connection) = &mut kept
+            && connection.is_stale().await
         {
-            exchange.reused = true;
-            match self.over(&mut connection, exchange, terms).await {
-                Ok(response) => return Ok((response, connection)),
-                // A server may close an idle connection at any time; only then is it right to ask again at once.
-                Err(Failure::Disconnected) if exchange.bytes.is_empty() => {
-                    exchange.reused = false;
-                    exchange.timings = Timings::default();
-                }
-                Err(failure) => return Err(failure),
-            }
+            kept = None;
         }
-        let mut connection = self.connect(url, exchange, terms).await?;
+        exchange.reused = kept.is_some();
+        let mut connection = match kept {
+            Some(connection) => connection,
+            None => self.connect(url, exchange, terms).await?,
+        };
         let response = self.over(&mut connection, exchange, terms).await?;
         Ok((response, connection))
     }

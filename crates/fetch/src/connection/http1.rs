@@ -54,7 +54,7 @@ pub(super) async fn ask(
             Transport::Tls(stream) => stream.flush().await,
         }
     };
-    match terms.clock.timeout(terms.wait(terms.limits.first_byte), send).await {
+    match terms.within(terms.limits.first_byte, send).await {
         Ok(Ok(())) => {}
         Ok(Err(_)) => return Err(Failure::Disconnected),
         Err(_) => return Err(Failure::FirstByteTimeout),

@@ -8,11 +8,13 @@ mod http1;
 mod http2;
 mod transport;
 
+use std::future::poll_fn;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
-use mattock_env::{Clock, Net, Stream, Time};
+use mattock_env::{Clock, Elapsed, Net, Stream, Time};
 
 use crate::exchange::{Protocol, Timings};
 use crate::http::{Head, Truncation};
@@ -57,6 +59,16 @@ impl Terms<'_> {
     /// `limit`, or what is left until the deadline if that is less.
     pub(crate) fn wait(&self, limit: Duration) -> Duration {
         limit.min(self.deadline.since(self.clock.now()))
+    }
+
+    /// Gives `work` at most `limit`, and no more than is left. What can be done at once costs no timer.
+    pub(crate) async fn within<F: Future>(&self, limit: Duration, work: F) -> Result<F::Output, Elapsed> {
+        let mut work = std::pin::pin!(work);
+        let at_once = poll_fn(|cx| Poll::Ready(work.as_mut().poll(cx))).await;
+        match at_once {
+            Poll::Ready(output) => Ok(output),
+            Poll::Pending => self.clock.timeout(self.wait(limit), work).await,
+        }
     }
 
     /// Whether a body of which `bytes` came since `begun` has had its time: all of it, or more than such speed deserves.

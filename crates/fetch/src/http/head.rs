@@ -83,13 +83,11 @@ impl Head {
         let (Some(status), Some(version)) = (response.code, response.version) else {
             return Err(Failure::Protocol);
         };
-        let fields = response
-            .headers
-            .iter()
-            // An ignored line leaves an empty field that points nowhere.
-            .filter(|field| !field.name.is_empty())
-            .map(|field| (Place::of(field.name.as_bytes(), bytes), Place::of(field.value, bytes)))
-            .collect();
+        let mut fields = Vec::with_capacity(response.headers.len());
+        // An ignored line leaves an empty field that points nowhere.
+        for field in response.headers.iter().filter(|field| !field.name.is_empty()) {
+            fields.push((Place::of(field.name.as_bytes(), bytes), Place::of(field.value, bytes)));
+        }
         Ok(Head { status, len, version, fields })
     }
 
