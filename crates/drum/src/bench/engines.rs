@@ -103,7 +103,8 @@ mod rocks {
             options.set_use_direct_reads(true);
             options.set_use_direct_io_for_flush_and_compaction(true);
             options.increase_parallelism(2);
-            let db = DB::open(&options, dir).map_err(|error| error.to_string())?;
+            let families = [("default", options.clone())];
+            let db = DB::open_cf_with_opts(&options, dir, families).map_err(|error| error.to_string())?;
             Ok(Rocks { db })
         }
     }
@@ -123,7 +124,7 @@ mod rocks {
             }
             let mut options = WriteOptions::default();
             options.disable_wal(true);
-            self.db.write_opt(&batch, &options).map_err(|error| error.to_string())
+            self.db.write_opt(batch, &options).map_err(|error| error.to_string())
         }
     }
 }

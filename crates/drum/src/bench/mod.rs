@@ -49,7 +49,7 @@ pub fn estimate_bytes(options: &BenchOptions, free_bytes: u64) -> u64 {
     let plan = plan(options, free_bytes);
     let checks = options.keys * CHECKS_PER_KEY;
     let store = 2 * options.keys * 6;
-    let generations = (plan.generation_bytes_max * 5 / 2).min(checks * 115);
+    let generations = (plan.generation_bytes_max * 7 / 2).min(checks * 115);
     store + generations + QUEUE_BYTES.min(options.keys * 110) + (64 << 20)
 }
 
