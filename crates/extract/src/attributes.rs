@@ -73,7 +73,7 @@ pub(crate) fn walk<'a>(
         match bytes[pos] {
             quote @ (b'"' | b'\'') => {
                 value_start = pos + 1;
-                value_end = value_start + memchr::memchr(quote, &bytes[value_start..])?;
+                value_end = value_start + find_near(quote, &bytes[value_start..])?;
                 pos = value_end + 1;
             }
             b'>' => {
@@ -92,9 +92,36 @@ pub(crate) fn walk<'a>(
     }
 }
 
+/// The first `byte`, which is likely to be near: most values and most texts are short, and a call costs more than looking at them.
+#[inline(always)]
+pub(crate) fn find_near(byte: u8, bytes: &[u8]) -> Option<usize> {
+    const LOW: u64 = u64::from_ne_bytes([1; 8]);
+    let Some((near, far)) = bytes.split_first_chunk::<16>() else {
+        return bytes.iter().position(|&b| b == byte);
+    };
+    let (halves, _) = near.as_chunks::<8>();
+    for (half, bytes) in halves.iter().enumerate() {
+        // A byte that is equal becomes zero, and the lowest zero is the first to borrow.
+        let word = u64::from_le_bytes(*bytes) ^ (LOW * u64::from(byte));
+        let zeros = word.wrapping_sub(LOW) & !word & (LOW << 7);
+        if zeros != 0 {
+            return Some(half * 8 + zeros.trailing_zeros() as usize / 8);
+        }
+    }
+    memchr::memchr(byte, far).map(|at| near.len() + at)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn near_and_far(bytes in proptest::collection::vec(prop_oneof![Just(0u8), Just(1), Just(0x3c), Just(0x3d), Just(0xbc), Just(0xff)], 0..40), byte in prop_oneof![Just(0u8), Just(0x3c), Just(0xff)]) {
+            prop_assert_eq!(find_near(byte, &bytes), memchr::memchr(byte, &bytes));
+        }
+    }
 
     type Pairs = Vec<(String, String)>;
 

@@ -82,9 +82,14 @@ impl Foreign {
     /// A start tag came. Returns whether the element itself is foreign.
     #[inline]
     pub(crate) fn start(&mut self, name: &[u8], self_closing: bool) -> bool {
-        if self.0.is_empty() && name.len() != 3 && name.len() != 4 {
+        if self.0.is_empty() && !matches!(name, [b's' | b'S', _, _] | [b'm' | b'M', _, _, _]) {
             return false;
         }
+        self.start_within(name, self_closing)
+    }
+
+    /// The rest of [`Foreign::start`], for the few names that could lead in, and for what is inside.
+    fn start_within(&mut self, name: &[u8], self_closing: bool) -> bool {
         let name = key(name);
         if self.inside() && BREAKOUT.contains(&name) {
             self.leave();

@@ -106,7 +106,20 @@ pub(crate) fn leads_nowhere(raw: &[u8]) -> bool {
     let start = raw.iter().position(|&b| b > b' ' || b == 0);
     let Some(start) = start else { return true };
     let raw = &raw[start..];
+    // Most addresses begin with a slash or with `http`.
+    if matches!(raw[0], b'/' | b'h' | b'.' | b'#') {
+        return false;
+    }
     SCHEMES.iter().any(|scheme| raw.get(..scheme.len()).is_some_and(|head| head.eq_ignore_ascii_case(scheme)))
+}
+
+/// A value that is its own target: visible ASCII without references, as nearly all addresses are. The same in every encoding that is scanned.
+pub(crate) fn plain_target(raw: &[u8]) -> Option<&str> {
+    // Without a way out in the middle, so that it is done many bytes at a time.
+    let other =
+        raw.iter().fold(false, |other, &b| other | (b.wrapping_sub(b'!') > b'~' - b'!') | (b == b'&'));
+    work::count(raw.len());
+    if other { None } else { std::str::from_utf8(raw).ok() }
 }
 
 /// From a raw attribute value to text: charset, then character references.
@@ -155,6 +168,10 @@ mod tests {
 
     #[test]
     fn values_are_cleaned() {
+        assert_eq!(plain_target(b"/a?b=c#!~"), Some("/a?b=c#!~"));
+        for raw in [&b"/a b"[..], b"/&amp;", b"/\xc3\xa4", b"/\x7f", b"\0", b"\t/"] {
+            assert_eq!(plain_target(raw), None, "{raw:?}");
+        }
         assert_eq!(clean(Cow::Borrowed(" \u{1}/a\n\tb c \r\n")), "/ab c");
         assert_eq!(attribute_text(b"\xe4&amp;\0", encoding_rs::WINDOWS_1252), "ä&\u{fffd}");
         for raw in ["", " \n", " data:x", "JavaScript:void(0)", "mailto:a@b"] {

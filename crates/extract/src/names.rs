@@ -60,14 +60,15 @@ macro_rules! keyed {
         pub(crate) enum $name { $($variant),* }
 
         impl $name {
-            #[allow(non_upper_case_globals, reason = "a constant per variant, named after it")]
-            #[inline]
+            #[inline(always)]
             pub(crate) fn of(name: &[u8]) -> Option<$name> {
-                $(const $variant: Key = key($text);)*
                 const SHAPES: Shapes = shapes(&[$($text),*]);
-                if !has_shape(&SHAPES, name) {
-                    return None;
-                }
+                if has_shape(&SHAPES, name) { $name::of_shaped(name) } else { None }
+            }
+
+            #[allow(non_upper_case_globals, reason = "a constant per variant, named after it")]
+            fn of_shaped(name: &[u8]) -> Option<$name> {
+                $(const $variant: Key = key($text);)*
                 match key(name) {
                     $($variant => Some($name::$variant),)*
                     _ => None,
@@ -238,7 +239,7 @@ impl<'a> Values<'a> {
         self.0 = [None; ATTRIBUTES];
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn add(&mut self, name: &[u8], value: &'a [u8]) {
         if let Some(attribute) = Attribute::of(name) {
             self.0[attribute as usize].get_or_insert(value);

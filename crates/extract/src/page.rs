@@ -5,7 +5,7 @@ use encoding_rs::Encoding;
 use crate::charset::{Charset, charset, of_meta};
 use crate::css;
 use crate::entities::{Context, decode};
-use crate::links::{Link, LinkKind, attribute_text, clean, kind_of_rel, leads_nowhere};
+use crate::links::{Link, LinkKind, attribute_text, clean, kind_of_rel, leads_nowhere, plain_target};
 use crate::names::{Attribute, Tag, Values};
 use crate::scan::{Scanner, Start};
 use crate::text::Heading;
@@ -357,7 +357,10 @@ impl<'o> Reader<'o> {
             self.out.links_dropped = self.out.links_dropped.saturating_add(1);
             return;
         }
-        let target = clean(attribute_text(raw, self.out.charset));
+        let target = match plain_target(raw) {
+            Some(target) => target.to_owned(),
+            None => clean(attribute_text(raw, self.out.charset)),
+        };
         self.push(kind, target, nofollow);
     }
 

@@ -5,7 +5,7 @@
 //! doctypes, bogus comments, CDATA, quoting, raw text and scripts. `pos` only grows, and no byte is looked at more
 //! than a few times: that is what makes the time linear.
 
-use crate::attributes::{TagEnd, walk};
+use crate::attributes::{TagEnd, find_near, walk};
 use crate::foreign::Foreign;
 use crate::names::{Tag, Values, ends_tag_name};
 use crate::raw::{closing_name, script_end, text_end};
@@ -42,7 +42,7 @@ impl<'a, W: Watch<'a>> Scanner<'a, W> {
         // Where the text began that the next tag ends.
         let mut from = self.pos;
         loop {
-            let Some(at) = memchr::memchr(b'<', &self.bytes[self.pos..]) else {
+            let Some(at) = find_near(b'<', &self.bytes[self.pos..]) else {
                 work::count(self.bytes.len() - self.pos);
                 self.watch.text(&self.bytes[from..]);
                 self.pos = self.bytes.len();

@@ -20,13 +20,16 @@ impl ElemName for Name {
     }
 }
 
+/// An element, or `None` for what is none.
+type Node = Option<(QualName, Vec<Attribute>)>;
+
 #[derive(Default)]
 struct Sink {
-    elements: RefCell<Vec<Option<(QualName, Vec<Attribute>)>>>,
+    elements: RefCell<Vec<Node>>,
 }
 
 impl Sink {
-    fn push(&self, element: Option<(QualName, Vec<Attribute>)>) -> usize {
+    fn push(&self, element: Node) -> usize {
         let mut elements = self.elements.borrow_mut();
         elements.push(element);
         elements.len()
