@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may say so by a panic")]
 
 mod common;
+mod corpus;
 mod cut;
 mod damage;
 mod disk_full;
