@@ -117,7 +117,7 @@ impl Crawl {
             progress: self.progress,
         };
         let end = partition.run().await;
-        // Files are closed and the frontier is saved also when the archive failed: what it holds stays usable.
+        // The archive is closed whatever happened; after a failure the saved state stays that of the last clean stop.
         let archived = partition.archive.finish();
         let Partition { frontier, mut totals, .. } = partition;
         let end = end?;

@@ -6,7 +6,7 @@ pub const EXAMPLE: &str = r#"# Mattock's configuration. Every key is optional; t
 # Fixed: cannot change once a crawl has begun. Free: may be changed at every resume.
 
 [crawl]
-# Where to begin: canonical or not, http only for now. (fixed; more can be added at a resume)
+# Where to begin: http or https. (fixed; more can be added at a resume)
 # seeds = ["http://example.com/"]
 # How far links are followed: "host" (the seeds' hosts), "domain" (all hosts under the seeds' pay-level
 # domains) or "any". (fixed)
