@@ -100,16 +100,15 @@ pub(super) const TABLE: [Hostility; 15] = [
     Hostility::new(
         "D09",
         "wildcard farm",
-        "every name below exists, and its page links to twenty new ones",
+        "every number below is a name, and its page links to the next twenty",
         "lookups per domain are budgeted",
         &["http://1.{host}/"],
         |ask| match (ask.below, ask.path) {
             ("", _) | (_, "/robots.txt") => None,
             (below, _) => {
                 let number: u64 = below.parse().ok()?;
-                let first = number.checked_mul(FARM_LINKS)?;
                 let links: Vec<String> =
-                    (first..first + FARM_LINKS).map(|name| format!("http://{name}.{}/", ask.host)).collect();
+                    (1..=FARM_LINKS).map(|step| number.wrapping_add(step)).map(|name| format!("http://{name}.{}/", ask.host)).collect();
                 html(page("a farm", &links))
             }
         },

@@ -221,7 +221,7 @@ const PROBES: &[(&str, &str, &str, usize, u64, Check)] = &[
     ("D06", "", "/1", MIB, 9, |seen| {
         seen.has("Connection: close") && seen.has("/2") && seen.ended == Ended::Closed
     }),
-    ("D09", "77", "/", MIB, 9, |seen| seen.has("http://1559.d09.hostile-sim.com/")),
+    ("D09", "77", "/", MIB, 9, |seen| seen.has("http://97.d09.hostile-sim.com/")),
     ("B01", "", "/robots.txt", 8 * MIB, 9, |seen| seen.has("Disallow: /never/") && seen.ended == Ended::Full),
     ("B02", "", "/robots.txt", MIB, 9, |seen| seen.body().len() > 600 * 1024 && seen.has("Disallow: /late/")),
     ("B03", "", "/robots.txt", 4 * MIB, 9, |seen| seen.has("gzip") && unpacked(seen) > 16 * MIB),
@@ -261,7 +261,7 @@ const PROBES: &[(&str, &str, &str, usize, u64, Check)] = &[
     ("S01", "", "/calendar/10000/1/1", MIB, 9, |seen| starts(seen, "HTTP/1.1 404")),
     ("S02", "", "/s/1/home", MIB, 9, |seen| seen.has("/about") && !seen.has("/s/1/")),
     ("S03", "", "/a/a/a/", MIB, 9, |seen| seen.has("href=\"a/\"")),
-    ("S04", "a", "/", MIB, 9, |seen| seen.has(".s04.hostile-sim.com/")),
+    ("S04", "7", "/", MIB, 9, |seen| seen.has("http://9.s04.hostile-sim.com/")),
     ("S05", "", "/shop?colour=1", MIB, 9, |seen| seen.head().len() < 200 && seen.has("&amp;size=")),
     ("S06", "", "/anything", MIB, 9, |seen| ok(seen) && seen.has("cannot be found")),
     ("S07", "m999", "/1", MIB, 9, |seen| seen.has("the same everywhere")),

@@ -57,13 +57,12 @@ pub(super) const TABLE: [Hostility; 9] = [
         "endless hosts",
         "every host links to new hosts below it",
         "budget per domain",
-        &["http://a.{host}/"],
+        &["http://0.{host}/"],
         |ask| match (ask.below, ask.path) {
             ("", _) | (_, "/robots.txt") => None,
             (below, _) => {
-                let fresh = xxh3_64(below.as_bytes());
-                let links =
-                    [0, 1].map(|number| format!("http://h{:x}.{}/", fresh.wrapping_add(number), ask.host));
+                let number: u64 = below.parse().ok()?;
+                let links = [1, 2].map(|step| format!("http://{}.{}/", number.wrapping_add(step), ask.host));
                 html(page("a host", &links))
             }
         },
