@@ -15,6 +15,12 @@
 //! of `f` that are at least `n` apart, so their tags differ; and tags stay below 2⁴⁸ if `n` is not below 2¹⁶: 25 % more keys
 //! than full keys would leave room for, for any `n`. Keys must be hashes: consecutive numbers would all fall into one set.
 //!
+//! # Growth
+//!
+//! Keys are spread over all sets, so even a few would soon touch every page of a large cache. It therefore starts with
+//! 4 MB and grows eightfold, up to its size, when a sixteenth of it is in use: a small crawl stays small. Tags give
+//! their keys back, because the `j`-th key of a set has the tag `j`, `j + 1` or `j + 2`.
+//!
 //! Costs: 6.4 bytes per key, one cache miss per question; [`Cache::touch`] lets the misses of a batch overlap.
 
 /// Sets of the smallest cache: below, tags would not fit into 48 bits.
@@ -45,20 +51,59 @@ pub(crate) struct Cache {
     /// Words before the first full cache line.
     start: usize,
     sets: u64,
+    /// To grow to.
+    sets_max: u64,
     reciprocal: u64,
     keys: u64,
     complete: bool,
 }
 
 impl Cache {
-    /// A cache without keys. `complete` says that it is to stand for a set that is empty as well.
+    /// A cache without keys that may grow to `sets`. `complete` says that it is to stand for a set that is empty as well.
     pub(crate) fn new(sets: usize, complete: bool) -> Cache {
-        let sets = sets.max(SETS_MIN);
+        Cache { sets_max: sets.max(SETS_MIN) as u64, ..Cache::with_sets(SETS_MIN, complete) }
+    }
+
+    fn with_sets(sets: usize, complete: bool) -> Cache {
         // Fresh zeros from the system cost no memory before they are touched.
         let memory = vec![0; (sets + 1) * WORDS];
         let start = memory.as_ptr().align_offset(SET_BYTES).min(WORDS);
         let sets = sets as u64;
-        Cache { memory, start, sets, reciprocal: u64::MAX / sets + 1, keys: 0, complete }
+        Cache { memory, start, sets, sets_max: sets, reciprocal: u64::MAX / sets + 1, keys: 0, complete }
+    }
+
+    /// Takes more memory, if there is more and it is time. Places that were found before are void.
+    #[inline]
+    pub(crate) fn grow_if_needed(&mut self) {
+        while self.sets < self.sets_max && (!self.complete || self.keys * 16 > self.sets * WAYS as u64) {
+            self.grow();
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let sets = (self.sets * 8).min(self.sets_max) as usize;
+        let mut larger = Cache { sets_max: self.sets_max, ..Cache::with_sets(sets, self.complete) };
+        let (lines, _) = self.memory[self.start..].as_chunks::<WORDS>();
+        for (set, line) in lines[..self.sets as usize].iter().enumerate() {
+            for way in 0..(line[META] & 0xf) as usize {
+                let high = (line[WAYS + way / 2] >> (16 * (way % 2))) & 0xffff;
+                let tag = u64::from(high) << 32 | u64::from(line[way]);
+                if let Some(key) = self.key(set, tag) {
+                    larger.insert(larger.place(key));
+                }
+            }
+        }
+        *self = larger;
+    }
+
+    /// The key with this tag in this set.
+    fn key(&self, set: usize, tag: u64) -> Option<u64> {
+        let first = ((set as u128) << 64).div_ceil(u128::from(self.sets)) as u64;
+        (0..=tag.min(2)).map(|step| first.wrapping_add(tag - step)).find(|key| {
+            let place = self.place(*key);
+            place.set == set && place.tag == tag
+        })
     }
 
     #[inline]
@@ -128,9 +173,9 @@ impl Cache {
         self.keys
     }
 
-    /// Keys that have room.
+    /// Keys that have room when it has grown.
     pub(crate) fn capacity(&self) -> u64 {
-        self.sets * WAYS as u64
+        self.sets_max * WAYS as u64
     }
 
     #[inline]
@@ -223,15 +268,33 @@ mod tests {
     #[test]
     fn tags_tell_neighbours_apart_at_the_edges_of_sets() {
         for sets in [SETS_MIN, 100_003, 1 << 20] {
-            let mut cache = Cache::new(sets, true);
+            let mut cache = Cache::with_sets(sets, true);
             for set in [0u128, 1, 77, sets as u128 - 1] {
                 let edge = ((set << 64) / sets as u128) as u64;
                 for key in (0..5).flat_map(|d| [edge.wrapping_add(d), edge.wrapping_sub(d + 1)]) {
-                    assert!(cache.place(key).tag < 1 << 48);
+                    let place = cache.place(key);
+                    assert!(place.tag < 1 << 48);
+                    assert_eq!(cache.key(place.set, place.tag), Some(key));
                     assert!(!cache.insert(cache.place(key)), "{key:x} of {sets}");
                 }
             }
         }
+    }
+
+    #[test]
+    fn growing_forgets_nothing() {
+        let mut random = Random::from_seed(3);
+        let mut cache = Cache::new(SETS_MIN * 12, true);
+        let keys: Vec<u64> = (0..400_000).map(|_| random.next_u64()).collect();
+        let small = cache.memory.len();
+        for key in &keys {
+            cache.grow_if_needed();
+            assert!(!cache.insert(cache.place(*key)));
+        }
+        assert!(cache.memory.len() > 11 * small);
+        assert!(cache.is_complete());
+        assert_eq!(cache.keys(), keys.len() as u64);
+        assert!(keys.iter().all(|key| cache.holds(cache.place(*key))));
     }
 
     #[test]

@@ -172,7 +172,10 @@ impl<V: Value> Drum<V> {
         let mut table = Table::new(self.plan.table_bytes);
         let (mut fits, mut bytes) = (true, Vec::new());
         self.scan(|key, value| match &mut cache {
-            Some(cache) => drop(cache.insert(cache.place(key))),
+            Some(cache) => {
+                cache.grow_if_needed();
+                cache.insert(cache.place(key));
+            }
             None => {
                 bytes.clear();
                 value.encode(&mut bytes);

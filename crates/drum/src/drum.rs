@@ -202,7 +202,8 @@ impl<V: Value> Drum<V> {
         let mut places = [cache::Place::default(); cache::BATCH];
         let (mut checks, mut hits, mut known) = (0, 0, 0);
         for (start, part) in keys.chunks(cache::BATCH).enumerate() {
-            if let Some(cache) = &self.cache {
+            if let Some(cache) = &mut self.cache {
+                cache.grow_if_needed();
                 cache.touch(part, &mut places);
             }
             for (index, key) in part.iter().enumerate() {
