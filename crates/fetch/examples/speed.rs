@@ -11,17 +11,22 @@ mod speed {
 }
 
 use std::cell::Cell;
+use std::io::Read;
 use std::net::SocketAddr;
 use std::rc::Rc;
 
 use mattock_env::Env;
-use mattock_fetch::{AddressGuard, Client, ClientOptions, Connection, Identity, TlsOptions};
+use mattock_fetch::decode::{Coding, decode_file};
+use mattock_fetch::{AddressGuard, Client, ClientOptions, Connection, DecodeLimits, Identity, TlsOptions};
 use mattock_weburl::WebUrl;
 use speed::floor::Floor;
 use speed::server::{Serving, start};
 
 /// Requests under way at once.
 const TASKS: usize = 64;
+/// The same where connections are new and secured: a host gives few tickets for resumption, and a crawl asks it for one
+/// page at a time.
+const TASKS_SECURE_NEW: usize = 4;
 
 #[derive(Clone, Copy, Debug)]
 struct Case {
@@ -46,17 +51,23 @@ fn main() {
         "{:20} {:>10} {:>10} {:>6}   CPU µs per request, median of {rounds} rounds",
         "", "floor", "client", "ratio"
     );
+    let (bare, ours) = gunzip(requests);
+    println!("{:20} {bare:10.2} {ours:10.2} {:6.3}", "gunzip", ours / bare);
     for case in CASES {
         let (address, root) = start(case.serving);
         let secure = matches!(case.serving, Serving::Tls { .. });
         // Handshakes are a hundred times as dear as the rest.
-        let requests = if secure && !case.keep_alive { requests / 10 } else { requests };
+        let (requests, tasks) =
+            if secure && !case.keep_alive { (requests / 10, TASKS_SECURE_NEW) } else { (requests, TASKS) };
         let floor = Rc::new(Floor::new(address, root.as_deref()));
         let client = Rc::new(client(root));
+        let resumed: Left = Rc::default();
         let (mut bare, mut ours) = (Vec::new(), Vec::new());
         for round in 0..=rounds {
-            let a = measure(requests, || bare_task(floor.clone(), secure, case.keep_alive));
-            let b = measure(requests, || client_task(client.clone(), address, secure, case.keep_alive));
+            let a = measure(requests, tasks, || bare_task(floor.clone(), secure, case.keep_alive));
+            let b = measure(requests, tasks, || {
+                client_task(client.clone(), address, secure, case.keep_alive, resumed.clone())
+            });
             // The first round warms up.
             if round > 0 {
                 bare.push(a);
@@ -65,12 +76,48 @@ fn main() {
         }
         let (bare, ours) = (median(bare), median(ours));
         println!("{:20} {bare:10.2} {ours:10.2} {:6.3}", case.name, ours / bare);
+        if let Serving::Tls { resume: true } = case.serving
+            && !case.keep_alive
+        {
+            let share = resumed.get() as f64 / (requests * (rounds + 1)) as f64;
+            println!("{:20} {:.1} % of them were resumed", "", share * 100.0);
+        }
     }
 }
 
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]
+}
+
+/// CPU microseconds to undo the gzip of 20 KB of text: the streaming library alone, and with our limits.
+fn gunzip(times: usize) -> (f64, f64) {
+    let words =
+        ["crawl ", "store ", "study ", "the ", "<a href='/page/", "'>", "</a>\n", "Web ", "host ", "of "];
+    let mut random = mattock_env::Random::from_seed(1);
+    let mut text = String::new();
+    while text.len() < speed::server::BODY_BYTES {
+        text.push_str(words[random.below(words.len() as u64) as usize]);
+        text.push_str(&random.below(1000).to_string());
+    }
+    let mut body = Vec::new();
+    flate2::read::GzEncoder::new(text.as_bytes(), flate2::Compression::default())
+        .read_to_end(&mut body)
+        .unwrap();
+    let per_run = |work: &mut dyn FnMut() -> usize| {
+        let before = mattock_env::thread_cpu_seconds().unwrap();
+        for _ in 0..times {
+            assert_eq!(work(), text.len());
+        }
+        (mattock_env::thread_cpu_seconds().unwrap() - before) * 1e6 / times as f64
+    };
+    let limits = DecodeLimits::default();
+    let bare = per_run(&mut || {
+        let mut out = Vec::with_capacity(text.len());
+        flate2::bufread::GzDecoder::new(&body[..]).read_to_end(&mut out).unwrap()
+    });
+    let ours = per_run(&mut || decode_file(Coding::Gzip, &body, false, &limits).bytes.len());
+    (bare, ours)
 }
 
 /// A counter that tasks take requests from.
@@ -82,15 +129,16 @@ fn take(left: &Left) -> bool {
     count > 0
 }
 
-/// CPU microseconds of this thread per request, with [`TASKS`] tasks that take requests until none are left.
+/// CPU microseconds of this thread per request, with `tasks` tasks that take requests until none are left.
 fn measure<F: Future<Output = ()> + 'static>(
     requests: usize,
+    tasks: usize,
     task: impl Fn() -> Box<dyn FnOnce(Left) -> F>,
 ) -> f64 {
     let before = mattock_env::thread_cpu_seconds().unwrap();
     mattock_env::run(async {
         let left: Left = Rc::new(Cell::new(requests));
-        let tasks: Vec<_> = (0..TASKS).map(|_| tokio::task::spawn_local(task()(left.clone()))).collect();
+        let tasks: Vec<_> = (0..tasks).map(|_| tokio::task::spawn_local(task()(left.clone()))).collect();
         for task in tasks {
             task.await.unwrap();
         }
@@ -128,6 +176,7 @@ fn client_task(
     address: SocketAddr,
     secure: bool,
     keep_alive: bool,
+    resumed: Left,
 ) -> Box<dyn FnOnce(Left) -> BareFuture> {
     let scheme = if secure { "https" } else { "http" };
     let url = WebUrl::parse(&format!("{scheme}://{address}/page")).unwrap();
@@ -138,6 +187,9 @@ fn client_task(
                 let (exchange, connection) = client.fetch(&url, kept.take()).await;
                 assert_eq!(exchange.outcome.status(), Some(200), "{}", exchange.outcome);
                 assert_eq!(exchange.body().len(), speed::server::BODY_BYTES);
+                if let Some(tls) = exchange.tls.as_ref().filter(|_| !keep_alive) {
+                    resumed.set(resumed.get() + usize::from(tls.resumed));
+                }
                 kept = connection.filter(|_| keep_alive);
                 client.recycle(exchange);
             }

@@ -180,6 +180,12 @@ fn what_was_cut_on_the_way_is_decoded_as_far_as_it_goes() {
 fn c07_members_follow_each_other_and_garbage_ends_them() {
     let two = [gzip(b"one "), gzip(b"two")].concat();
     assert_eq!(decoded("gzip", &two), (b"one two".to_vec(), DecodeEnd::Whole));
+    // Members of one size must not be taken for a single one.
+    let alike = [gzip(b"one "), gzip(b"two ")].concat();
+    assert_eq!(decoded("gzip", &alike), (b"one two ".to_vec(), DecodeEnd::Whole));
+    // Garbage that looks like the size of what came before it.
+    let sized = [&gzip(b"one ")[..], b"xxxx\x04\0\0\0"].concat();
+    assert_eq!(decoded("gzip", &sized).0, b"one ");
     let garbage = [&two[..], b"garbage behind it"].concat();
     assert_eq!(decoded("gzip", &garbage), (b"one two".to_vec(), DecodeEnd::Garbage));
 }

@@ -128,6 +128,9 @@ pub fn decode_file<'a>(coding: Coding, bytes: &'a [u8], cut: bool, limits: &Deco
 }
 
 fn undo(codings: &[Coding], body: &[u8], cut: bool, limits: &DecodeLimits) -> Decoded<'static> {
+    if let ([Coding::Gzip], Some(bytes)) = (codings, one_member(body, limits)) {
+        return Decoded { bytes: Cow::Owned(bytes), end: DecodeEnd::Whole };
+    }
     let mut reader: Box<dyn Stage + '_> = Box::new(body);
     for (at, &coding) in codings.iter().rev().enumerate() {
         if at > 0 {
@@ -150,10 +153,29 @@ fn undo(codings: &[Coding], body: &[u8], cut: bool, limits: &DecodeLimits) -> De
     Decoded { bytes: Cow::Owned(bytes), end }
 }
 
+/// The usual case, at twice the speed: a whole gzip stream of one member that tells its size and keeps within the limits.
+/// Anything else is `None` and goes the long way, which knows what is wrong with it.
+fn one_member(body: &[u8], limits: &DecodeLimits) -> Option<Vec<u8>> {
+    const MAGIC: [u8; 3] = [0x1f, 0x8b, 8];
+    let size = u32::from_le_bytes(*body.last_chunk()?) as usize;
+    let rest = body.strip_prefix(&MAGIC)?;
+    if size > longest(body.len(), limits) || memchr::memmem::find(rest, &MAGIC).is_some() {
+        return None;
+    }
+    let mut bytes = vec![0; size];
+    let count = libdeflater::Decompressor::new().gzip_decompress(body, &mut bytes).ok()?;
+    (count == size).then_some(bytes)
+}
+
+/// How many bytes may come out for so many that went in.
+fn longest(wire_bytes: usize, limits: &DecodeLimits) -> usize {
+    let by_ratio = wire_bytes.saturating_mul(limits.ratio_max).max(RATIO_FREE_BYTES);
+    limits.bytes_max.min(by_ratio)
+}
+
 /// Reads until the end, an error or the limit. What came before an error is kept.
 fn gather(reader: &mut dyn Stage, wire_bytes: usize, limits: &DecodeLimits) -> (Vec<u8>, io::Result<()>) {
-    let by_ratio = wire_bytes.saturating_mul(limits.ratio_max).max(RATIO_FREE_BYTES);
-    let longest = limits.bytes_max.min(by_ratio);
+    let longest = longest(wire_bytes, limits);
     // Text shrinks to a quarter or so; a wrong guess costs one move.
     let mut bytes = Vec::with_capacity((wire_bytes.saturating_mul(5)).clamp(PIECE_BYTES_MIN, longest.max(1)));
     let mut piece = PIECE_BYTES_MIN;
