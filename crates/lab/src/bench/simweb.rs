@@ -7,9 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mattock_env::{Env, Stream, thread_cpu_seconds};
-use mattock_simweb::{
-    Answer, Request, Resolution, ServeError, ServeOptions, Web, serve,
-};
+use mattock_simweb::{Answer, Request, Resolution, ServeError, ServeOptions, Web, serve};
 use serde::Serialize;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::oneshot;

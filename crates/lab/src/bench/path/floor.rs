@@ -26,7 +26,12 @@ struct Lane {
 }
 
 /// CPU µs per page.
-pub(super) fn measure(port: u16, targets: &[Target], pages: usize, connecting: Connecting) -> io::Result<f64> {
+pub(super) fn measure(
+    port: u16,
+    targets: &[Target],
+    pages: usize,
+    connecting: Connecting,
+) -> io::Result<f64> {
     let lanes = lanes(targets);
     let (time, result) = cpu_us_per(pages, || run(port, lanes, pages, connecting));
     result.map(|()| time)
@@ -112,8 +117,10 @@ impl Lane {
             let mut fields = [httparse::EMPTY_HEADER; 32];
             let mut response = httparse::Response::new(&mut fields);
             if let Ok(httparse::Status::Complete(head)) = response.parse(&self.buffer[..self.filled]) {
-                let length = response.headers.iter().find(|field| field.name.eq_ignore_ascii_case("content-length"));
-                let length = length.and_then(|field| std::str::from_utf8(field.value).ok()?.parse::<usize>().ok());
+                let length =
+                    response.headers.iter().find(|field| field.name.eq_ignore_ascii_case("content-length"));
+                let length =
+                    length.and_then(|field| std::str::from_utf8(field.value).ok()?.parse::<usize>().ok());
                 self.head = head;
                 self.total = Some(head + length.ok_or(io::ErrorKind::InvalidData)?);
             }

@@ -85,7 +85,12 @@ impl fmt::Display for PathReport {
         let mut row = |name: &str, ours: f64, floor: f64, ratio: f64| {
             writeln!(out, "{name:<22} {ours:>8.1} {floor:>8.1} {ratio:>8.2}")
         };
-        row("HTTP, kept alive", self.http_keepalive_us, self.floor_http_keepalive_us, self.ratio_to_floor_http_keepalive)?;
+        row(
+            "HTTP, kept alive",
+            self.http_keepalive_us,
+            self.floor_http_keepalive_us,
+            self.ratio_to_floor_http_keepalive,
+        )?;
         row("HTTP, new connection", self.http_new_us, self.floor_http_new_us, self.ratio_to_floor_http_new)?;
         let Parts { extract_us, links_us, archive_us } = self.parts;
         write!(out, "of ours: extract {extract_us:.1}, links {links_us:.1}, archive {archive_us:.1}")
@@ -100,7 +105,9 @@ pub fn run(env: &Env, pages: usize) -> Result<PathReport, PathError> {
     let mut times: [Vec<f64>; 4] = Default::default();
     for _ in 0..ROUNDS {
         for (at, connecting) in [(0, Connecting::KeepAlive), (2, Connecting::New)] {
-            times[at].push(floor::measure(served.http_port(), &targets, pages, connecting).map_err(PathError::Floor)?);
+            times[at].push(
+                floor::measure(served.http_port(), &targets, pages, connecting).map_err(PathError::Floor)?,
+            );
             times[at + 1].push(ours::measure(env, &served, &targets, pages, connecting)?);
         }
     }

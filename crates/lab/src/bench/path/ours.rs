@@ -42,7 +42,12 @@ impl Steps {
         let scratch = Scratch { files: env.files.clone(), path: std::env::temp_dir().join(name) };
         let archive =
             WarcWriter::open(&env.files, &scratch.path, WriterOptions::default(), env.random.fork("bench"))?;
-        Ok(Steps { options: Options { embeds: false, ..Options::default() }, archive, scratch, fingerprints: 0 })
+        Ok(Steps {
+            options: Options { embeds: false, ..Options::default() },
+            archive,
+            scratch,
+            fingerprints: 0,
+        })
     }
 
     fn links(&mut self, url: &WebUrl, content_type: Option<&str>, body: &[u8]) {
@@ -149,8 +154,7 @@ pub(super) fn parts(env: &Env, targets: &[Target]) -> Result<Parts, PathError> {
         .take(PAGES)
         .filter_map(|target| {
             let mut body = Vec::new();
-            let request =
-                Request { host: &target.host, path_and_query: &target.path, ..Request::default() };
+            let request = Request { host: &target.host, path_and_query: &target.path, ..Request::default() };
             world.answer(&request, 0, &mut body);
             WebUrl::parse(&target.url()).ok().map(|url| (url, body))
         })
@@ -167,7 +171,10 @@ pub(super) fn parts(env: &Env, targets: &[Target]) -> Result<Parts, PathError> {
             steps.links(url, content_type, body);
         }
     });
-    let head = format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {}\r\n\r\n", super::super::pages::PAGE_BYTES);
+    let head = format!(
+        "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {}\r\n\r\n",
+        super::super::pages::PAGE_BYTES
+    );
     let (archive_us, written) = cpu_us_per(pages.len(), || {
         pages.iter().try_for_each(|(url, body)| {
             let page = Page {
