@@ -25,10 +25,7 @@ pub(crate) struct Directory {
 
 impl Directory {
     /// A directory that is new, empty, or holds a crawl already; in that case also its configuration. Writes nothing.
-    pub(crate) fn open(
-        files: &Files,
-        root: &Path,
-    ) -> Result<(Directory, Option<RawConfig>), CrawlError> {
+    pub(crate) fn open(files: &Files, root: &Path) -> Result<(Directory, Option<RawConfig>), CrawlError> {
         let directory = Directory { files: files.clone(), root: root.to_path_buf() };
         let marker = directory.root.join(MARKER);
         let entry = files.entry(root).map_err(CrawlError::io("look at", root))?;

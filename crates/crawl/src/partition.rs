@@ -209,7 +209,8 @@ impl Run<'_> {
             }
             if is_page {
                 partition.totals.count(outcome, &url);
-                let links = page::links(&url, depth, &exchange, &self.extract, &partition.config.limits.decode);
+                let links =
+                    page::links(&url, depth, &exchange, &self.extract, &partition.config.limits.decode);
                 partition.frontier.submit(links, now);
             }
         }
