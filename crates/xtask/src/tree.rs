@@ -68,7 +68,7 @@ fn files(workspace: &Workspace) -> Result<Vec<String>> {
 /// Fixtures and corpora hold the Web's bytes, which keep no rules.
 fn is_text(file: &str) -> bool {
     let path = Path::new(file);
-    let data = ["fixtures", "corpus", "corpora", "snapshots"];
+    let data = ["fixtures", "corpus", "corpora", "seeds", "snapshots"];
     let known =
         path.extension().is_some_and(|extension| TEXT_EXTENSIONS.iter().any(|text| extension == *text));
     (known || file.starts_with(".ci/")) && !path.iter().any(|part| data.iter().any(|name| part == *name))
