@@ -66,6 +66,17 @@ pub(crate) fn config(chain: Vec<CertificateDer<'static>>, key: KeyPair) -> Serve
 
 /// Answers every request over TLS with the same page, and ends each connection after `requests` of them.
 async fn serve(env: &Env, config: ServerConfig, requests: usize) -> Rc<std::cell::Cell<usize>> {
+    serve_text(env, config, requests, OK, true).await
+}
+
+/// The same with any response; `says_so`: whether the end of the stream is announced.
+async fn serve_text(
+    env: &Env,
+    config: ServerConfig,
+    requests: usize,
+    response: &'static str,
+    says_so: bool,
+) -> Rc<std::cell::Cell<usize>> {
     let acceptor = TlsAcceptor::from(Arc::new(config));
     let mut listener = env.net.listen(SERVER.parse::<SocketAddr>().unwrap()).await.unwrap();
     let connections = Rc::new(std::cell::Cell::new(0));
@@ -80,10 +91,12 @@ async fn serve(env: &Env, config: ServerConfig, requests: usize) -> Rc<std::cell
                     if read_head(&mut stream).await.is_err() {
                         return;
                     }
-                    stream.write_all(OK.as_bytes()).await.unwrap();
+                    stream.write_all(response.as_bytes()).await.unwrap();
                     stream.flush().await.unwrap();
                 }
-                let _ = stream.shutdown().await;
+                if says_so {
+                    let _ = stream.shutdown().await;
+                }
             });
         }
     });
@@ -211,6 +224,26 @@ fn sessions_are_resumed_with_their_verdict_and_connections_reused() {
         assert_eq!(seen, [(false, false), (true, false), (false, true), (true, true)]);
         assert_eq!(connections.get(), 2);
     });
+}
+
+#[test]
+fn the_end_of_a_secured_stream_need_not_be_announced() {
+    for (response, truncated) in [
+        ("HTTP/1.1 200 OK\r\n\r\nhi", None),
+        ("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nhi", Some("disconnect".to_owned())),
+    ] {
+        for says_so in [true, false] {
+            let truncated = truncated.clone();
+            Simulation::new(1).run(|env| async move {
+                let authority = Authority::new("the authority");
+                let config = authority.server("site.example", (2005, 2010), 0);
+                serve_text(&env, config, 1, response, says_so).await;
+                let exchange = fetch(&env, trusting(&authority, true)).await;
+                assert_eq!(exchange.body(), b"hi", "{response}");
+                assert_eq!(exchange.truncated.map(|cut| cut.to_string()), truncated, "{response} {says_so}");
+            });
+        }
+    }
 }
 
 #[test]

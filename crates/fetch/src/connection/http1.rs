@@ -1,6 +1,7 @@
 //! One exchange in HTTP/1.1. Request out, head in, body in; every wait has a limit and every buffer an end.
 
 use std::future::poll_fn;
+use std::io::ErrorKind;
 use std::pin::Pin;
 use std::task::Poll;
 
@@ -135,6 +136,10 @@ async fn read_body(
         }
         match terms.clock.timeout(terms.wait(terms.limits.idle), transport.read_buf(buffer)).await {
             Ok(Ok(0)) if framing == Framing::UntilClose => break None,
+            // Many servers end a secured stream without saying so; only the body's framing could have told.
+            Ok(Err(error)) if framing == Framing::UntilClose && error.kind() == ErrorKind::UnexpectedEof => {
+                break None;
+            }
             Ok(Ok(0) | Err(_)) => break Some(Truncation::Disconnect),
             Ok(Ok(_)) => {}
             Err(_) => break Some(Truncation::Time),
