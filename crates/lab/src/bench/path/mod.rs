@@ -2,7 +2,7 @@
 //!
 //! *Ours* is what the crawler does with a page: fetch, extract, join the links with their base, fingerprint them, write
 //! the exchange as WARC. The *floor* is a hand-written epoll client and the bare library calls for the same steps
-//! ([`floor`]). Both run on one thread against the same server on another, in turns; CPU time of that thread counts, not
+//! (`floor`). Both run on one thread against the same server on another, in turns; CPU time of that thread counts, not
 //! the clock on the wall.
 
 mod floor;
