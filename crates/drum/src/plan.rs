@@ -2,7 +2,7 @@
 //!
 //! | share | for |
 //! |---|---|
-//! | 3/4 | front cache (keys only), or half for the table of values while everything fits into it |
+//! | 3/4, less 12 MB | front cache (keys only), or half for the table of values while everything fits into it |
 //! | 1/32 | bucket buffers of the open generation: as small as disks allow, for a checkpoint writes what they hold |
 //! | 1/32 | those of the generation that is being merged |
 //! | 1/32 | bitmaps of the generation being merged and the one being delivered |
@@ -96,13 +96,19 @@ impl Plan {
         let chunk_bytes = prev_power_of_two(buffers / buckets) as usize;
         let records = (memory / 64 * 8).min(1 << 29);
         let log_block_bytes = prev_power_of_two((memory / 256).clamp(64 << 10, MIB)) as usize;
+        // Blocks on their way, stacks and what the allocator keeps do not grow with the memory given.
+        let fixed = (16 * MIB).min(memory / 4);
         let cached = options.cache && !has_values;
         Plan {
             buckets: buckets as usize,
             chunk_bytes,
             log_block_bytes,
             log_blocks_in_ram: 4,
-            cache_sets: if cached { ((memory / 4 * 3) as usize / SET_BYTES).max(SETS_MIN) } else { 0 },
+            cache_sets: if cached {
+                ((memory - fixed) as usize / 4 * 3 / SET_BYTES).max(SETS_MIN)
+            } else {
+                0
+            },
             table_bytes: if has_values { (memory / 2) as usize } else { 0 },
             generation_records_max: records as usize,
             generation_bytes_max: options

@@ -10,7 +10,7 @@ use super::{BATCH, QUEUE_BYTES, SLICES};
 use crate::disk::{DataFile, Disk};
 use crate::writer::Writer;
 
-const QUEUE_BLOCK: usize = 1 << 20;
+const QUEUE_BLOCK: usize = 256 << 10;
 
 /// New URLs on their way to the next stage: written behind the producer, as the repository's own files are.
 pub(super) struct Queue {
