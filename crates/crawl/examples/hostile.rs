@@ -1,6 +1,6 @@
 //! What hostile hosts cost: a crawl of healthy hosts alone and beside hosts of every kind of the catalogue, over sockets.
 //!
-//! `cargo run --release -p mattock-crawl --example hostile -- [COPIES] [SECONDS]` runs the server and each crawl in a
+//! `cargo run --release -p mattock-crawl --example hostile -- [COPIES] [SECONDS] [DELAY] [IDS]` runs the server and each crawl in a
 //! process of its own (so that peak memory is the crawler's), and prints peak memory, CPU time and the speed at which the
 //! healthy pages were served, with the ratios between both runs.
 #![expect(clippy::print_stdout, reason = "its output is what it is for")]
@@ -16,7 +16,7 @@ use std::time::Duration;
 use mattock_crawl::{Control, Crawl, RawConfig};
 use mattock_env::{Env, Time};
 use mattock_simweb::{
-    Answer, HealthyWeb, HostileWeb, Request, Resolution, ServeOptions, Web, catalogue, serve,
+    Answer, HealthyWeb, HostileWeb, Hostility, Request, Resolution, ServeOptions, Web, catalogue, serve,
 };
 
 const HEALTHY_HOSTS: u32 = 100;
@@ -24,6 +24,11 @@ const HEALTHY_PAGES: u32 = 100;
 
 fn healthy() -> HealthyWeb {
     HealthyWeb::new(HEALTHY_HOSTS, HEALTHY_PAGES)
+}
+
+/// The behaviours whose ids begin with one of these, separated by commas; all if there are none.
+fn chosen(ids: &str) -> impl Iterator<Item = &'static Hostility> {
+    catalogue().filter(move |entry| ids.split(',').any(|id| entry.id.starts_with(id)))
 }
 
 /// Counts the pages that are still to be asked for.
@@ -70,14 +75,14 @@ fn run_server() {
 }
 
 /// Crawls for so long, and says what it took.
-fn run_crawl(dns: &str, port: &str, copies: u32, seconds: u64, root: &Path) {
+fn run_crawl(dns: &str, port: &str, copies: u32, seconds: u64, delay: &str, ids: &str, root: &Path) {
     let env = Env::real();
     let mut seeds = healthy().seeds();
     for copy in 0..copies {
-        seeds.extend(catalogue().map(|entry| entry.seed(copy)));
+        seeds.extend(chosen(ids).map(|entry| entry.seed(copy)));
     }
     let config = format!(
-        "[crawl]\nseeds = {seeds:?}\nscope = 'any'\n[politeness]\ndelay = '0s'\n[network]\ndns = ['{dns}']\n\
+        "[crawl]\nseeds = {seeds:?}\nscope = 'any'\n[politeness]\ndelay = '{delay}'\n[network]\ndns = ['{dns}']\n\
          allow_address = ['127.0.0.0/8']\nconnect_port = ['80={port}', '443={port}']"
     );
     let config = RawConfig::parse(&config, "example").expect("a valid configuration");
@@ -91,10 +96,7 @@ fn run_crawl(dns: &str, port: &str, copies: u32, seconds: u64, root: &Path) {
         let crawl = Crawl::open(&env, root, config).expect("a new directory");
         crawl.run(control).await.expect("the archive can be written")
     });
-    let status = env.files.read(Path::new("/proc/self/status")).unwrap_or_default();
-    let status = String::from_utf8_lossy(&status).into_owned();
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or("0 kB");
-    let peak_kb = peak.split_whitespace().next().unwrap_or("0");
+    let peak_kb = mattock_env::peak_resident_bytes().unwrap_or_default() / 1024;
     println!("{peak_kb} {:.2} {}", summary.cpu_seconds, summary.pages);
     let _ = env.files.remove_dir_all(root);
 }
@@ -119,7 +121,7 @@ struct Measured {
     healthy_per_s: Option<f64>,
 }
 
-fn measure(copies: u32, seconds: u64) -> Measured {
+fn measure(copies: u32, seconds: u64, delay: &str, ids: &str) -> Measured {
     let mut server = start(&["serve".into()]);
     let mut from_server = BufReader::new(server.stdout.take().expect("it is piped"));
     let mut address = String::new();
@@ -127,8 +129,16 @@ fn measure(copies: u32, seconds: u64) -> Measured {
     let (dns, port) = address.trim().split_once(' ').expect("two words");
     let name = format!("mattock-hostile-{:016x}", Env::real().random.clone().next_u64());
     let root = std::env::temp_dir().join(name);
-    let arguments =
-        ["crawl", dns, port, &copies.to_string(), &seconds.to_string(), &root.display().to_string()];
+    let arguments = [
+        "crawl",
+        dns,
+        port,
+        &copies.to_string(),
+        &seconds.to_string(),
+        delay,
+        ids,
+        &root.display().to_string(),
+    ];
     let mut crawl = start(&arguments.map(str::to_owned));
     let mut from_crawl = BufReader::new(crawl.stdout.take().expect("it is piped"));
     let taken = line(&mut from_crawl);
@@ -153,7 +163,15 @@ fn main() {
         Some("serve") => return run_server(),
         Some("crawl") => {
             let number = |at: usize| arguments[at].parse::<u64>().expect("a number");
-            run_crawl(&arguments[1], &arguments[2], number(3) as u32, number(4), Path::new(&arguments[5]));
+            run_crawl(
+                &arguments[1],
+                &arguments[2],
+                number(3) as u32,
+                number(4),
+                &arguments[5],
+                &arguments[6],
+                Path::new(&arguments[7]),
+            );
             return;
         }
         _ => {}
@@ -161,11 +179,13 @@ fn main() {
     let number =
         |at: usize, default| arguments.get(at).map_or(default, |text| text.parse().expect("a number"));
     let (copies, seconds) = (number(0, 1) as u32, number(1, 30));
+    let delay = arguments.get(2).map_or("100ms", String::as_str);
+    let ids = arguments.get(3).map_or("", String::as_str);
     let mut out = std::io::stdout();
     let _ = writeln!(
         out,
-        "{} hostile hosts beside {HEALTHY_HOSTS} healthy ones, {seconds} s each",
-        u64::from(copies) * catalogue().count() as u64
+        "{} hostile hosts beside {HEALTHY_HOSTS} healthy ones, {seconds} s each, delay {delay}",
+        u64::from(copies) * chosen(ids).count() as u64
     );
     let show = |name: &str, run: &Measured| {
         let speed =
@@ -175,9 +195,9 @@ fn main() {
             run.peak_mb, run.cpu_s, run.pages
         );
     };
-    let clean = measure(0, seconds);
+    let clean = measure(0, seconds, delay, ids);
     show("clean", &clean);
-    let hostile = measure(copies, seconds);
+    let hostile = measure(copies, seconds, delay, ids);
     show("hostile", &hostile);
     println!("peak above clean: {:.0} MB", hostile.peak_mb - clean.peak_mb);
     if let (Some(with), Some(without)) = (hostile.healthy_per_s, clean.healthy_per_s) {
