@@ -86,9 +86,8 @@ pub fn peak_resident_bytes() -> Option<u64> {
     Some(kib * 1024)
 }
 
-/// CPU seconds that the calling thread has used so far, to the nanosecond; `None` where the platform does not say.
-pub fn thread_cpu_seconds() -> Option<f64> {
-    let stat = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-    let nanos: f64 = stat.split_whitespace().next()?.parse().ok()?;
-    Some(nanos / 1e9)
+/// CPU seconds that the calling thread has used so far, to the nanosecond.
+pub fn thread_cpu_seconds() -> f64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }

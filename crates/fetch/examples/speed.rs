@@ -105,11 +105,11 @@ fn gunzip(times: usize) -> (f64, f64) {
         .read_to_end(&mut body)
         .unwrap();
     let per_run = |work: &mut dyn FnMut() -> usize| {
-        let before = mattock_env::thread_cpu_seconds().unwrap();
+        let before = mattock_env::thread_cpu_seconds();
         for _ in 0..times {
             assert_eq!(work(), text.len());
         }
-        (mattock_env::thread_cpu_seconds().unwrap() - before) * 1e6 / times as f64
+        (mattock_env::thread_cpu_seconds() - before) * 1e6 / times as f64
     };
     let limits = DecodeLimits::default();
     let bare = per_run(&mut || {
@@ -135,7 +135,7 @@ fn measure<F: Future<Output = ()> + 'static>(
     tasks: usize,
     task: impl Fn() -> Box<dyn FnOnce(Left) -> F>,
 ) -> f64 {
-    let before = mattock_env::thread_cpu_seconds().unwrap();
+    let before = mattock_env::thread_cpu_seconds();
     mattock_env::run(async {
         let left: Left = Rc::new(Cell::new(requests));
         let tasks: Vec<_> = (0..tasks).map(|_| tokio::task::spawn_local(task()(left.clone()))).collect();
@@ -143,7 +143,7 @@ fn measure<F: Future<Output = ()> + 'static>(
             task.await.unwrap();
         }
     });
-    (mattock_env::thread_cpu_seconds().unwrap() - before) * 1e6 / requests as f64
+    (mattock_env::thread_cpu_seconds() - before) * 1e6 / requests as f64
 }
 
 fn bare_task(floor: Rc<Floor>, secure: bool, keep_alive: bool) -> Box<dyn FnOnce(Left) -> BareFuture> {

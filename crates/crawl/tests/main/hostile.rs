@@ -16,7 +16,6 @@ use seen::{Seen, crawl};
 
 /// What is still missing: id and reason.
 const NOT_YET: &[(&str, &str)] = &[
-    ("T03", "a kept connection that is reset is replaced and asked again at once, without the delay"),
     ("C01", "the body is archived whole as sent; that decoding it was cut is marked nowhere"),
     ("C02", "the body is archived whole as sent; that decoding it was cut is marked nowhere"),
     ("C03", "the body is archived whole as sent; that decoding it was cut is marked nowhere"),

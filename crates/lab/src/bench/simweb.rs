@@ -131,11 +131,11 @@ fn measure(
     let server = std::thread::spawn(move || {
         mattock_env::run(async move {
             let server = serve(&Env::real(), web, ServeOptions::default(), None).await?;
-            let begun = thread_cpu_seconds().unwrap_or_default();
+            let begun = thread_cpu_seconds();
             // A receiver that is gone is a client that failed; the waits below then end at once.
             let _ = port_sender.send(server.http_port());
             let _ = marked.await;
-            let measured = (server.requests(), thread_cpu_seconds().unwrap_or_default() - begun);
+            let measured = (server.requests(), thread_cpu_seconds() - begun);
             let _ = stopped.await;
             server.stop().await?;
             Ok::<_, ServeError>(measured)

@@ -136,9 +136,9 @@ fn lanes(targets: &[Target]) -> Vec<Vec<Target>> {
 
 /// CPU µs that this thread spends per page of `work`.
 fn cpu_us_per<T>(pages: usize, work: impl FnOnce() -> T) -> (f64, T) {
-    let begun = mattock_env::thread_cpu_seconds().unwrap_or_default();
+    let begun = mattock_env::thread_cpu_seconds();
     let result = work();
-    let spent = mattock_env::thread_cpu_seconds().unwrap_or_default() - begun;
+    let spent = mattock_env::thread_cpu_seconds() - begun;
     (spent * 1e6 / pages as f64, result)
 }
 
