@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use mattock_env::Env;
+use mattock_env::{Env, File};
 use mattock_frontier::{Frontier, FrontierOptions, Scope};
 use mattock_repository::WarcWriter;
 
@@ -23,6 +23,8 @@ pub struct Crawl {
     totals: Totals,
     frontier: Option<Vec<u8>>,
     progress: Arc<Progress>,
+    /// Other processes are kept out until it is dropped.
+    _lock: File,
 }
 
 impl Crawl {
@@ -47,6 +49,7 @@ impl Crawl {
         }
         // Nothing was written so far: a slip must not leave a half-made directory behind.
         directory.create()?;
+        let lock = directory.lock()?;
         merged.crawl.seeds = Some(config.seeds.iter().map(|seed| seed.as_str().to_owned()).collect());
         directory.write_config(&merged)?;
         let totals = match directory.read_state(TOTALS)? {
@@ -57,7 +60,15 @@ impl Crawl {
             None => Totals::default(),
         };
         let frontier = directory.read_state(FRONTIER)?;
-        Ok(Crawl { env: env.clone(), directory, config, totals, frontier, progress: Arc::default() })
+        Ok(Crawl {
+            env: env.clone(),
+            directory,
+            config,
+            totals,
+            frontier,
+            progress: Arc::default(),
+            _lock: lock,
+        })
     }
 
     /// Whether the crawl was begun in an earlier run.

@@ -4,12 +4,13 @@
 //! |---|---|
 //! | `crawl.toml` | the configuration that the crawl was last run with; marks the directory as a crawl |
 //! | `warc/*.warc.gz` | the archive |
+//! | `state/lock` | held by the process that crawls, so that there is only one |
 //! | `state/frontier` | the frontier, saved at every clean stop |
 //! | `state/totals.json` | what was counted so far, saved with it |
 
 use std::path::{Path, PathBuf};
 
-use mattock_env::Files;
+use mattock_env::{File, Files, OpenMode};
 
 use crate::{ConfigError, CrawlError, RawConfig};
 
@@ -49,6 +50,17 @@ impl Directory {
             self.files.create_dir_all(&path).map_err(CrawlError::io("create", &path))?;
         }
         Ok(())
+    }
+
+    /// Keeps other processes out for as long as the returned file is open.
+    pub(crate) fn lock(&self) -> Result<File, CrawlError> {
+        let path = self.state().join("lock");
+        let file =
+            self.files.open(&path, OpenMode::CreateOrTruncate).map_err(CrawlError::io("open", &path))?;
+        match file.try_lock().map_err(CrawlError::io("lock", &path))? {
+            true => Ok(file),
+            false => Err(CrawlError::InUse { path: self.root.clone() }),
+        }
     }
 
     fn read_config(&self) -> Result<RawConfig, CrawlError> {

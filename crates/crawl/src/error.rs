@@ -26,6 +26,12 @@ pub enum CrawlError {
         /// The directory.
         path: PathBuf,
     },
+    /// Somebody else is at it.
+    #[error("another process is crawling into {}; wait for it or stop it first", path.display())]
+    InUse {
+        /// The directory.
+        path: PathBuf,
+    },
     /// A file of the crawl could not be read or written.
     #[error("cannot {action} {}: {source}{}", path.display(), hint(source))]
     Io {

@@ -6,6 +6,8 @@ use mattock_crawl::{Control, Crawl, CrawlError, RawConfig};
 use mattock_env::Env;
 use mattock_env::sim::Simulation;
 
+use crate::world::Scratch;
+
 fn open(env: &Env, root: &str, config: &str) -> Result<Crawl, CrawlError> {
     Crawl::open(env, Path::new(root), RawConfig::parse(config, "test")?)
 }
@@ -55,4 +57,15 @@ fn seeds_of_later_runs_are_added() {
         assert_eq!(seeds, ["http://example.com/", "http://example.org/"]);
         assert_eq!(open(&env, "/crawl", "").unwrap().config().max_pages, Some(3));
     });
+}
+
+#[test]
+fn two_crawls_cannot_share_a_directory() {
+    let scratch = Scratch::new();
+    let root = scratch.0.join("crawl");
+    let env = Env::real();
+    let first = open(&env, root.to_str().unwrap(), SEED).unwrap();
+    assert!(message(&env, root.to_str().unwrap(), SEED).contains("another process is crawling into"));
+    drop(first);
+    open(&env, root.to_str().unwrap(), SEED).unwrap();
 }

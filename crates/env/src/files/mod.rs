@@ -252,6 +252,19 @@ impl File {
         }
     }
 
+    /// Locks the file for this process until it is closed; false if another process has it. A simulated world has one
+    /// process, which always gets it.
+    pub fn try_lock(&self) -> io::Result<bool> {
+        match self {
+            File::Real(file) => match file.try_lock() {
+                Ok(()) => Ok(true),
+                Err(std::fs::TryLockError::WouldBlock) => Ok(false),
+                Err(std::fs::TryLockError::Error(error)) => Err(error),
+            },
+            File::Sim(_) => Ok(true),
+        }
+    }
+
     /// Makes content and length durable. After an error what was written since the last success must be treated as
     /// lost: never retry a failed sync into an acknowledgement.
     pub fn sync(&self) -> io::Result<()> {
