@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use mattock_env::{Env, Time};
 use mattock_extract::Options;
-use mattock_fetch::{Client, Connection, Exchange, Truncation};
+use mattock_fetch::{Client, Connection, DecodeEnd, DecodeLimits, Exchange, Truncation};
 use mattock_frontier::{Finished, Frontier, Next, Purpose, RobotsAnswer, Settled, Visit};
 use mattock_repository::{Page, Truncated, WarcWriter};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -195,9 +195,9 @@ impl Run<'_> {
                 visit,
                 outcome,
                 at: exchange.finished,
-                retry_after_s: exchange.retry_after().map(|wait| wait.as_secs()),
+                retry_after_s: asked_to_wait(&exchange).map(|wait| wait.as_secs()),
                 robots: (!is_page).then(|| RobotsAnswer {
-                    body: exchange.decoded(&partition.config.limits.decode).bytes.into_owned(),
+                    body: whole_body(&exchange, &partition.config.limits.decode),
                     location: page::redirect(&url, &exchange),
                 }),
             },
@@ -231,6 +231,24 @@ impl Run<'_> {
             seen: counts.seen,
         });
     }
+}
+
+/// How long the server wants to be left alone. On other answers than these the field means nothing, and one page could
+/// keep us from its whole host for a day.
+fn asked_to_wait(exchange: &Exchange) -> Option<Duration> {
+    matches!(exchange.outcome.status(), Some(429 | 503 | 300..400)).then(|| exchange.retry_after()).flatten()
+}
+
+/// A robots.txt as far as its rules count: `None` if the network cut it short or it cannot be decoded. One that is
+/// longer than our limits is whole enough.
+fn whole_body(exchange: &Exchange, limits: &DecodeLimits) -> Option<Vec<u8>> {
+    if matches!(exchange.truncated, Some(Truncation::Time | Truncation::Disconnect)) {
+        return None;
+    }
+    let decoded = exchange.decoded(limits);
+    let usable =
+        matches!(decoded.end, DecodeEnd::Whole | DecodeEnd::Length | DecodeEnd::Garbage | DecodeEnd::Cut);
+    usable.then(|| decoded.bytes.into_owned())
 }
 
 impl Totals {

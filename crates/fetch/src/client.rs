@@ -108,7 +108,9 @@ impl Client {
     }
 
     /// Gives an exchange's buffer back when nobody needs it any more.
-    pub fn recycle(&self, exchange: Exchange) {
+    pub fn recycle(&self, mut exchange: Exchange) {
+        // What is left in it must not look like the next exchange's bytes, should that fail early.
+        exchange.bytes.clear();
         let mut buffers = self.buffers.borrow_mut();
         if buffers.len() < BUFFERS_KEPT_MAX && exchange.bytes.capacity() <= BUFFER_KEPT_BYTES_MAX {
             buffers.push(exchange.bytes);

@@ -245,8 +245,10 @@ mod tests {
     }
 
     fn finish(frontier: &mut Frontier, visit: Visit, outcome: FetchOutcome, now: Time) -> Settled {
-        let robots = matches!(visit.purpose, Purpose::Robots { .. })
-            .then(|| RobotsAnswer { body: b"User-agent: *\nCrawl-delay: 0.3".to_vec(), location: None });
+        let robots = matches!(visit.purpose, Purpose::Robots { .. }).then(|| RobotsAnswer {
+            body: Some(b"User-agent: *\nCrawl-delay: 0.3".to_vec()),
+            location: None,
+        });
         frontier.finished(Finished { visit, outcome, at: now, retry_after_s: None, robots }, now)
     }
 
@@ -324,6 +326,6 @@ mod tests {
         let counts = frontier.counts();
         assert_eq!(counts.refused[&Refusal::Scope], 1);
         assert_eq!(counts.refused[&Refusal::Depth], 1);
-        assert_eq!((counts.seen, counts.queued), (1, 2), "the page and its robots.txt");
+        assert_eq!((counts.seen, counts.queued), (1, 1), "the page; its robots.txt does not count");
     }
 }

@@ -69,8 +69,9 @@ pub struct Finished {
 /// What a robots.txt visit brought.
 #[derive(Clone, Debug)]
 pub struct RobotsAnswer {
-    /// The body; rules if the status says so.
-    pub body: Vec<u8>,
+    /// The body; rules if the status says so. `None` if it did not come whole or cannot be decoded: rules that are
+    /// missing from it would look like permission.
+    pub body: Option<Vec<u8>>,
     /// Where a redirect leads, if it leads anywhere.
     pub location: Option<WebUrl>,
 }

@@ -92,16 +92,16 @@ impl RobotsStage {
         now: Time,
     ) -> Learned {
         let status = outcome.status();
-        let (body, location) = answer.map_or((Vec::new(), None), |answer| (answer.body, answer.location));
+        let (body, location) = answer.map_or((None, None), |answer| (answer.body, answer.location));
         if let (Some(300..400), Some(location)) = (status, location)
             && hops < HOPS_MAX
         {
             return Learned::Follow(location);
         }
-        let robots = match status.map(access_for_status) {
-            Some(Access::Rules) => Robots::parse(&body, &self.product_token),
-            Some(Access::AllowAll) => Robots::allow_all(),
-            Some(Access::DisallowAll) | None => Robots::disallow_all(DisallowReason::Unreachable),
+        let robots = match (status.map(access_for_status), body) {
+            (Some(Access::Rules), Some(body)) => Robots::parse(&body, &self.product_token),
+            (Some(Access::AllowAll), _) => Robots::allow_all(),
+            _ => Robots::disallow_all(DisallowReason::Unreachable),
         };
         let valid = if robots.disallow_reason().is_some() { VALID_UNREACHABLE } else { VALID };
         let known = State::Known { robots: Box::new(robots), expires: now + valid };
@@ -160,7 +160,7 @@ mod tests {
     }
 
     fn rules(text: &str) -> Option<RobotsAnswer> {
-        Some(RobotsAnswer { body: text.as_bytes().to_vec(), location: None })
+        Some(RobotsAnswer { body: Some(text.as_bytes().to_vec()), location: None })
     }
 
     const HOST: &str = "http://a.com";
@@ -203,11 +203,21 @@ mod tests {
     }
 
     #[test]
+    fn a_file_that_did_not_come_whole_permits_nothing() {
+        let mut stage = RobotsStage::new("mattock");
+        stage.submit(request("http://a.com/1"), Time::ZERO);
+        let cut = Some(RobotsAnswer { body: None, location: None });
+        let learned = stage.answered(HOST, 0, FetchOutcome::Answered(200), cut, Time::ZERO);
+        let refused = Passage::Refused(request("http://a.com/1"), Refusal::RobotsUnreachable);
+        assert_eq!(learned, Learned::Rules(vec![refused]));
+    }
+
+    #[test]
     fn redirects_are_followed_five_times() {
         let mut stage = RobotsStage::new("mattock");
         stage.submit(request("http://a.com/1"), Time::ZERO);
         let target = WebUrl::parse("http://b.com/robots.txt").unwrap();
-        let answer = || Some(RobotsAnswer { body: Vec::new(), location: Some(target.clone()) });
+        let answer = || Some(RobotsAnswer { body: None, location: Some(target.clone()) });
         for hops in 0..HOPS_MAX {
             let learned = stage.answered(HOST, hops, FetchOutcome::Answered(301), answer(), Time::ZERO);
             assert_eq!(learned, Learned::Follow(target.clone()));

@@ -45,6 +45,7 @@ pub struct Workbench {
     waiting: BinaryHeap<Smallest<(Time, usize)>>,
     /// Idle hosts by the time from which they can be forgotten.
     idle: BTreeMap<(Time, usize), ()>,
+    /// Page visits that wait; those for robots.txt are not counted, as nobody asked for them.
     queued: usize,
     busy: usize,
 }
@@ -65,12 +66,12 @@ impl Workbench {
     fn push(&mut self, name: Box<str>, visit: Visit, now: Time, first: bool) {
         let slot = self.slot(name);
         let host = &mut self.hosts[slot];
+        self.queued += usize::from(visit.purpose == Purpose::Page);
         if first {
             host.visits.push_front(visit);
         } else {
             host.visits.push_back(visit);
         }
-        self.queued += 1;
         if host.state == State::Idle {
             self.idle.remove(&(host.next_allowed, slot));
             self.schedule(slot, now);
@@ -127,9 +128,10 @@ impl Workbench {
         let host = &mut self.hosts[slot];
         debug_assert!(host.state == State::Ready && host.next_allowed <= now);
         host.state = State::Busy;
-        self.queued -= 1;
         self.busy += 1;
-        host.visits.pop_front()
+        let visit = host.visits.pop_front();
+        self.queued -= usize::from(visit.as_ref().is_some_and(|visit| visit.purpose == Purpose::Page));
+        visit
     }
 
     /// Moves hosts whose time has come to the ready heap, and forgets idle ones.
@@ -177,7 +179,7 @@ impl Workbench {
         self.waiting.peek().map(|&std::cmp::Reverse((time, _))| time)
     }
 
-    /// Visits on the bench.
+    /// Page visits on the bench.
     pub fn queued(&self) -> usize {
         self.queued
     }

@@ -1,5 +1,6 @@
 //! `mattock crawl`
 
+use std::io::Write;
 use std::path::Path;
 
 use anyhow::Context;
@@ -48,7 +49,7 @@ pub(crate) fn run(args: Box<CrawlArgs>) -> anyhow::Result<Ended> {
         End::Complete => Ok(Ended::Done),
         End::MaxPages => {
             if !args.quiet && summary.urls_queued > 0 {
-                let more = max_pages.unwrap_or_default().saturating_mul(2);
+                let more = max_pages.unwrap_or_default().max(summary.pages).max(1).saturating_mul(2);
                 eprintln!("\nTo go on with a higher limit:\n  {again} --max-pages {more}");
             }
             Ok(Ended::Done)
@@ -63,10 +64,15 @@ pub(crate) fn run(args: Box<CrawlArgs>) -> anyhow::Result<Ended> {
 /// The first wish stops the crawl in good order, the second at once.
 async fn stop_when_interrupted(mut interrupts: Interrupts, control: Control) {
     interrupts.next().await;
-    eprintln!("\nStopping: waiting for what is under way (again to leave at once) …");
+    // First the stop, then the talk: whoever listened on the other end of a pipe may have got the same signal.
     control.stop();
+    let _ = writeln!(
+        std::io::stderr(),
+        "\nStopping: waiting for what is under way (again to leave at once, which loses this run) …"
+    );
     interrupts.next().await;
-    std::process::exit(130);
+    // Not 130: that would say that the state is safe.
+    std::process::exit(1);
 }
 
 fn read_config(env: &Env, path: &Path) -> anyhow::Result<RawConfig> {

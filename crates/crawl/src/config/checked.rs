@@ -122,7 +122,14 @@ impl Config {
             connect_ports: list("network.connect_port", &network.connect_port, parse_ports)?,
             archive_prefix: archive.prefix.clone().unwrap_or(writer.prefix),
             archive_file_bytes: size("archive.file_size", &archive.file_size, writer.file_bytes_max)?,
-            archive_level: archive.level.unwrap_or(writer.level),
+            archive_level: match archive.level {
+                Some(level) if !(1..=12).contains(&level) => {
+                    return Err(wrong("archive.level")(format!(
+                        "{level} is no level; use 1 (fast) to 12 (small)"
+                    )));
+                }
+                given => given.unwrap_or(writer.level),
+            },
         })
     }
 
@@ -219,6 +226,7 @@ mod tests {
             ("[identity]\nproduct = 'my bot'", "identity.product", "letters"),
             ("[identity]\ncontact = \"a\\r\\nX: b\"", "identity.contact", "ASCII"),
             ("[fetch]\nconnections = 0", "fetch.connections", "at least 1"),
+            ("[archive]\nlevel = 99", "archive.level", "1 (fast) to 12"),
         ] {
             let error = RawConfig::parse(text, "file").unwrap().check().unwrap_err().to_string();
             assert!(error.starts_with(key) && error.contains(hint), "{error}");
