@@ -1,8 +1,8 @@
 //! The repository: what was fetched, as WARC files that every archive tool reads.
 //!
 //! The crawl hands a [`Page`] to the [`WarcWriter`], which appends its records and says where they are; queries and
-//! exports come back with that place to the [`WarcReader`]; a restart runs [`repair_tail`] over the files that a
-//! crash may have torn. [`record`] is the format's words, [`http`] the rules by which a response becomes a record.
+//! exports come back with that place to the [`WarcReader`]; [`repair_tail`] is for files that a crash may have
+//! torn (the crawl does not call it yet: it begins a new file at every start and never appends to an old one). [`record`] is the format's words, [`http`] the rules by which a response becomes a record.
 //!
 //! A place is a promise only once [`WarcWriter::sync`] has returned: before that the bytes may be in memory.
 

@@ -3,7 +3,7 @@
 /// What `mattock config --example` prints. Every key there is stands in it; a key that is commented out has no default.
 pub const EXAMPLE: &str = r#"# Mattock's configuration. Every key is optional; the values here are the defaults.
 # A flag on the command line goes before an environment variable, that before this file.
-# Fixed: cannot change once a crawl has begun. Free: may be changed at every resume.
+# Fixed: should stay as it is once a crawl has begun. Free: may be changed at every resume.
 
 [crawl]
 # Where to begin: http or https. (fixed; more can be added at a resume)
