@@ -2,7 +2,8 @@
 //!
 //! RFC 9309 compares after percent-encoding; both sides go through [`normalise`] so that a byte has one spelling:
 //! - an encoded unreserved byte is decoded (`%62` becomes `b`), every other escape gets upper-case digits;
-//! - what a URL may not hold raw (non-ASCII, controls, blanks, `"<>\^` and backquote, braces, bar) is encoded;
+//! - what a URL may not hold raw (non-ASCII, controls, blanks, `"<>\^` and backquote, braces, bar) is encoded, and so is
+//!   a percent sign that begins no escape: otherwise it could form one with what is decoded behind it;
 //! - a literal asterisk or dollar is `%2A` or `%24`, which leaves the raw characters to the pattern language.
 //!
 //! The RFC's table also has `?baz=https://foo.bar` and `?baz=https%3A%2F%2Ffoo.bar` as one. So a pattern that itself
@@ -32,7 +33,6 @@ const fn is_raw(byte: u8) -> bool {
                 | b'['
                 | b']'
                 | b'#'
-                | b'%'
         )
 }
 
@@ -137,9 +137,9 @@ mod tests {
             ("/ä", "/%C3%A4"),
             ("/%c3%a4", "/%C3%A4"),
             ("/a%2fb", "/a%2Fb"),
-            ("/%", "/%"),
-            ("/%4", "/%4"),
-            ("/%zz%%41", "/%zz%A"),
+            ("/%", "/%25"),
+            ("/%4", "/%254"),
+            ("/%zz%%41", "/%25zz%25A"),
             ("/a b<\"", "/a%20b%3C%22"),
             ("/*$", "/%2A%24"),
             ("/x?q=%2f%3a", "/x?q=%2F%3A"),
@@ -178,9 +178,6 @@ mod tests {
         #[test]
         fn normalising_twice_changes_nothing(text in "[/?%2aAfF3b*$ä:]{0,20}", query_decoded: bool) {
             let once = spelled(&text, Side::Pattern, query_decoded);
-            prop_assume!(!query_decoded || !once.contains("%%"));
-            // `%%34` may spell a new escape once its inner one is decoded; one pass is what both sides get.
-            prop_assume!(!text.contains("%%"));
             prop_assert_eq!(spelled(&once, Side::Pattern, query_decoded), once.clone());
         }
     }
