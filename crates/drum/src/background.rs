@@ -132,6 +132,7 @@ impl<V: Value> Drum<V> {
         self.writer.poll();
         self.merge_lane.poll();
         self.chores.poll();
+        self.poll_checkpoint();
         let outcome = self
             .merging
             .as_ref()

@@ -1,8 +1,8 @@
 //! The repository itself: what it holds, and how it takes batches. What happens to them is in `background`, what comes out in
 //! `results`, and what stays in `checkpoint`.
 //!
-//! One producer owns it and calls everything; three lanes work behind it (writing, merging, reading ahead), and one
-//! removes files. See the crate's documentation for the flow.
+//! One producer owns it and calls everything; four lanes work behind it (writing, merging, reading ahead,
+//! checkpoints), and one removes files. See the crate's documentation for the flow.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use mattock_env::{Clock, Env, Lane, Time};
 use crate::batch::{Batch, Operation};
 use crate::bytes::put_varint;
 use crate::cache::{self, Cache};
-use crate::checkpoint::Kept;
+use crate::checkpoint::{Checkpoint, Kept, Pending};
 use crate::deliver::{AnswerPart, ReadAhead};
 use crate::disk::Disk;
 use crate::error::{DrumError, Result};
@@ -58,6 +58,11 @@ pub struct Drum<V: Value> {
     /// Checkpoints that can be opened, the newest last.
     pub(crate) kept: VecDeque<Kept>,
     pub(crate) checkpoint_number: u64,
+    /// The checkpoint that is being written.
+    pub(crate) pending: Option<Pending>,
+    /// How the last one ended, until somebody asks.
+    pub(crate) finished: Option<Result<Checkpoint>>,
+    pub(crate) checkpoint_lane: Lane,
     /// Whether the names of the directory and those above it are known to be durable.
     pub(crate) placed: bool,
     /// Files that are of no use any more but to a kept checkpoint.
@@ -92,6 +97,9 @@ impl<V: Value> Drum<V> {
             next_number: 2,
             kept: VecDeque::new(),
             checkpoint_number: 0,
+            pending: None,
+            finished: None,
+            checkpoint_lane: env.workers.lane("drum-checkpoint", 1),
             placed: false,
             dead: Vec::new(),
             poisoned: None,

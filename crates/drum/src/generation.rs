@@ -8,7 +8,7 @@ use mattock_env::{Block, PAGE_BYTES};
 
 use crate::buckets::Buckets;
 use crate::bytes::{Reader, checksum, write_varint};
-use crate::disk::Disk;
+use crate::disk::{DataFile, Disk};
 use crate::error::{DrumError, Result};
 use crate::log::Log;
 use crate::manifest::{self, GenerationEntry};
@@ -150,7 +150,7 @@ impl Generation {
             log_block_bytes: self.log.block_bytes() as u64,
             log_blocks: self.log.blocks(),
             log_written: self.log.written(),
-            log_file: self.log.file().exists(),
+            log_file: self.log.has_file(),
             records: self.log.records(),
             first_unresolved: self.first_unresolved,
             sealed_s: self.sealed_s.max(0) as u64,
@@ -163,13 +163,13 @@ impl Generation {
         }
     }
 
-    /// Makes what is in files durable.
-    pub(crate) fn sync(&mut self) -> Result<()> {
-        self.log.file().sync()?;
+    /// The files that must be durable for a checkpoint to name them.
+    pub(crate) fn files(&self, files: &mut Vec<Arc<DataFile>>) {
+        files.push(Arc::clone(self.log.file()));
         match &self.resolved {
-            None => self.keys.file().sync(),
+            None => files.push(Arc::clone(self.keys.file())),
             Some(resolved) => {
-                resolved.answers.as_ref().map_or(Ok(()), |answers| answers.buckets.file().sync())
+                files.extend(resolved.answers.as_ref().map(|answers| Arc::clone(answers.buckets.file())));
             }
         }
     }

@@ -85,6 +85,7 @@ mod generation;
 mod log;
 mod manifest;
 mod merge;
+mod open;
 mod plan;
 mod results;
 mod run;

@@ -42,6 +42,8 @@ pub(crate) struct Log {
     bytes: u64,
     /// Blocks before this one are delivered and need not be kept.
     released: u32,
+    /// Whether any block was handed to the writer.
+    has_file: bool,
 }
 
 impl Log {
@@ -64,6 +66,7 @@ impl Log {
             records: 0,
             bytes: 0,
             released: 0,
+            has_file: false,
         }
     }
 
@@ -77,6 +80,11 @@ impl Log {
 
     pub(crate) fn file(&self) -> &Arc<DataFile> {
         &self.file
+    }
+
+    /// Whether anything is in its file, or on the way there.
+    pub(crate) fn has_file(&self) -> bool {
+        self.has_file
     }
 
     pub(crate) fn block_bytes(&self) -> usize {
@@ -134,6 +142,7 @@ impl Log {
                 // Only the delivery of this very moment could still hold it, and that does not outlive a call.
                 let block = Arc::try_unwrap(block).unwrap_or_else(|shared| copy(&shared));
                 let offset = u64::from(index) * self.block_bytes as u64;
+                self.has_file = true;
                 writer.write(&self.file, offset, block, self.block_bytes, seal);
             }
         }
@@ -193,6 +202,7 @@ impl Log {
         if written > 0 && disk.files.entry(self.file.path()).is_ok_and(|entry| entry.is_some()) {
             // If all blocks were delivered before they were written, there is no file, and none is needed.
             self.file = DataFile::open(disk, self.file.name().to_owned(), self.file.number())?;
+            self.has_file = true;
         }
         self.records = records;
         for index in written..blocks {

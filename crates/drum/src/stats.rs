@@ -31,6 +31,8 @@ pub struct Stats {
     pub waits: u64,
     /// The longest that one call had to wait for the disk, in nanoseconds.
     pub longest_pause_ns: u64,
+    /// The longest that beginning a checkpoint took, in nanoseconds; the rest of it is written in the background.
+    pub longest_checkpoint_pause_ns: u64,
 }
 
 impl Stats {

@@ -99,4 +99,15 @@ impl Writer {
         self.lane.wait_all();
         self.retry()
     }
+
+    /// The last write that was queued, for [`settle_until`](Writer::settle_until).
+    pub(crate) fn last(&self) -> u64 {
+        self.lane.submitted()
+    }
+
+    /// The same for writes up to `last` only. Any thread may wait.
+    pub(crate) fn settle_until(&self, last: u64) -> Result<()> {
+        self.lane.wait(last);
+        self.retry()
+    }
 }

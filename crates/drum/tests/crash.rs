@@ -18,13 +18,24 @@ fn work<V: Drawn>(
 ) -> Result<(), DrumError> {
     let mut drum: Drum<V> = open(env, options)?;
     for _ in 0..6 + random.below(8) {
-        match random.below(6) {
+        if let Some(finished) = drum.finished_checkpoint() {
+            let checkpoint = finished?.number;
+            *durable = Model { checkpoint, ..maybe.take().expect("it was begun") };
+        }
+        match random.below(7) {
             0 => drum.flush()?,
             1 => {
+                settle(&mut drum, durable, maybe)?;
                 *maybe = Some(model.clone());
                 model.checkpoint = drum.checkpoint()?.number;
                 *durable = model.clone();
                 *maybe = None;
+            }
+            // What comes after this must not be in it.
+            6 => {
+                settle(&mut drum, durable, maybe)?;
+                *maybe = Some(model.clone());
+                model.checkpoint = drum.begin_checkpoint()?;
             }
             2 => drop(deliver(&mut drum, model, random.below(200) as usize)?),
             _ => {
@@ -32,6 +43,21 @@ fn work<V: Drawn>(
                 drum.submit(&draw_batch(&mut draws.clone(), 2000, 300))?;
                 apply(model, &mut draws.clone(), 2000, 300);
             }
+        }
+    }
+    Ok(())
+}
+
+/// Waits for a checkpoint that is being written.
+fn settle<V: Drawn>(
+    drum: &mut Drum<V>,
+    durable: &mut Model<V>,
+    maybe: &mut Option<Model<V>>,
+) -> Result<(), DrumError> {
+    while let Some(begun) = maybe {
+        if let Some(finished) = drum.finished_checkpoint() {
+            *durable = Model { checkpoint: finished?.number, ..begun.clone() };
+            *maybe = None;
         }
     }
     Ok(())

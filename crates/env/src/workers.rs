@@ -189,6 +189,11 @@ impl Lane {
         self.shared.lock().completed
     }
 
+    /// The ticket of the last job that was queued.
+    pub fn submitted(&self) -> u64 {
+        self.shared.lock().submitted
+    }
+
     /// Jobs that wait or run.
     pub fn pending(&self) -> u64 {
         let state = self.shared.lock();
