@@ -115,6 +115,7 @@ impl Watch {
     pub(super) fn report(&self, unique: u64) -> ContenderReport {
         ContenderReport {
             name: self.name,
+            keys_before: 0,
             checks: self.checks,
             unique,
             seconds: self.seconds,

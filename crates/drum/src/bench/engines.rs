@@ -1,13 +1,16 @@
 //! Off-the-shelf engines on the same stream, each behind a cargo feature, so that nobody builds them who does not compare.
 //!
 //! They get the same batches, sorted by key, the same memory for their caches, and no log or sync, which they would need to
-//! be as safe. Whoever is not done in time is compared over the part of the stream that it has seen.
+//! be as safe. What is of interest is their speed when they have outgrown their memory, and getting there one batch after the
+//! other would take hours: so they are loaded with the keys of the first part of the stream, sorted, as quickly as they can, and
+//! measured from there on, for as long as the time given lasts. They are compared over the part of the stream that they have
+//! seen.
 
 use mattock_env::Env;
 
 use super::report::{BenchError, BenchOptions, BenchProgress, ContenderReport};
 #[cfg(any(feature = "rocksdb", feature = "redb", feature = "fjall"))]
-use super::{BATCH, CHECKS_PER_KEY, Course};
+use super::{BATCH, CHECKS_PER_KEY, Course, course::Watch};
 
 /// Runs RocksDB, redb and fjall, in this order, those that were built in.
 pub(super) fn run(
@@ -34,6 +37,9 @@ pub(super) fn run(
 /// A set of keys.
 #[cfg(any(feature = "rocksdb", feature = "redb", feature = "fjall"))]
 trait Engine: Sized {
+    /// Takes many keys, sorted and all of them new, while it is empty.
+    fn load(&mut self, sorted: &[u64]) -> Result<(), String>;
+
     /// Inserts keys that come sorted and without repeats; tells which of them are new.
     fn insert_all(&mut self, sorted: &[u64], new: &mut Vec<bool>) -> Result<(), String>;
 }
@@ -53,6 +59,11 @@ fn measure<E: Engine>(
     env.files.create_dir_all(&dir).map_err(io)?;
     let mut engine = open(&dir, options.memory_bytes).map_err(failed)?;
     let mut course = Course::new(env, options, name);
+    let keys_before = (options.keys as f64 * options.engine_from) as u64;
+    course.stream.skip_to(keys_before);
+    engine.load(&course.stream.keys_so_far()).map_err(failed)?;
+    let total = total - keys_before * CHECKS_PER_KEY;
+    course.watch = Watch::new(&env.clock, name, total);
     course.watch.start();
     let (mut order, mut sorted, mut new) = (Vec::new(), Vec::new(), Vec::new());
     let mut is_new = vec![false; BATCH];
@@ -77,15 +88,21 @@ fn measure<E: Engine>(
         }
         watch.count(count as u64, progress);
     }
-    course.finish(course.watch.checks.div_ceil(CHECKS_PER_KEY))
+    let report = course.finish(course.watch.checks.div_ceil(CHECKS_PER_KEY))?;
+    Ok(ContenderReport { keys_before, ..report })
 }
 
 #[cfg(feature = "rocksdb")]
 mod rocks {
-    use rocksdb::{BlockBasedOptions, Cache, DB, Options, WriteBatch, WriteOptions};
+    use rocksdb::{
+        BlockBasedOptions, Cache, DB, IngestExternalFileOptions, Options, SstFileWriter, WriteBatch,
+        WriteOptions,
+    };
 
     pub(super) struct Rocks {
         db: DB,
+        options: Options,
+        dir: std::path::PathBuf,
     }
 
     impl Rocks {
@@ -105,11 +122,31 @@ mod rocks {
             options.increase_parallelism(2);
             let families = [("default", options.clone())];
             let db = DB::open_cf_with_opts(&options, dir, families).map_err(|error| error.to_string())?;
-            Ok(Rocks { db })
+            Ok(Rocks { db, options, dir: dir.into() })
         }
     }
 
     impl super::Engine for Rocks {
+        fn load(&mut self, sorted: &[u64]) -> Result<(), String> {
+            let load = || {
+                let mut ingest = IngestExternalFileOptions::default();
+                ingest.set_move_files(true);
+                // Files of the size that its own compaction would make.
+                for (number, part) in sorted.chunks(4_000_000).enumerate() {
+                    let path = self.dir.join(format!("load-{number}.sst"));
+                    let mut writer = SstFileWriter::create(&self.options);
+                    writer.open(&path)?;
+                    for key in part {
+                        writer.put(key.to_be_bytes(), [])?;
+                    }
+                    writer.finish()?;
+                    self.db.ingest_external_file_opts(&ingest, vec![&path])?;
+                }
+                Ok(())
+            };
+            load().map_err(|error: rocksdb::Error| error.to_string())
+        }
+
         fn insert_all(&mut self, sorted: &[u64], new: &mut Vec<bool>) -> Result<(), String> {
             let keys: Vec<[u8; 8]> = sorted.iter().map(|key| key.to_be_bytes()).collect();
             let family = self.db.cf_handle("default").ok_or("there is no default column family")?;
@@ -162,6 +199,15 @@ mod red {
     }
 
     impl super::Engine for Red {
+        fn load(&mut self, sorted: &[u64]) -> Result<(), String> {
+            let mut new = Vec::new();
+            for part in sorted.chunks(1_000_000) {
+                new.clear();
+                self.insert(part, &mut new).map_err(|error| error.to_string())?;
+            }
+            Ok(())
+        }
+
         fn insert_all(&mut self, sorted: &[u64], new: &mut Vec<bool>) -> Result<(), String> {
             self.insert(sorted, new).map_err(|error| error.to_string())
         }
@@ -190,6 +236,13 @@ mod fj {
     }
 
     impl super::Engine for Fjall {
+        fn load(&mut self, sorted: &[u64]) -> Result<(), String> {
+            for key in sorted {
+                self.keys.insert(key.to_be_bytes(), []).map_err(|error| error.to_string())?;
+            }
+            Ok(())
+        }
+
         fn insert_all(&mut self, sorted: &[u64], new: &mut Vec<bool>) -> Result<(), String> {
             for key in sorted {
                 let key = key.to_be_bytes();

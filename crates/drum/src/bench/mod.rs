@@ -48,8 +48,9 @@ pub fn run(
 pub fn estimate_bytes(options: &BenchOptions, free_bytes: u64) -> u64 {
     let plan = plan(options, free_bytes);
     let checks = options.keys * CHECKS_PER_KEY;
-    let store = 2 * options.keys * 6;
-    let generations = (plan.generation_bytes_max * 7 / 2).min(checks * 115);
+    // The state and that of the last checkpoint, each with two generations, and the store while it is rewritten.
+    let store = 3 * options.keys * 6;
+    let generations = (plan.generation_bytes_max * 9 / 2).min(checks * 115);
     store + generations + QUEUE_BYTES.min(options.keys * 110) + (64 << 20)
 }
 
@@ -58,7 +59,7 @@ fn plan(options: &BenchOptions, free_bytes: u64) -> Plan {
 }
 
 fn drum_options(options: &BenchOptions) -> Options {
-    Options { cache: options.cache, ..Options::new(options.memory_bytes) }
+    Options { cache: options.cache, checkpoints_kept: 1, ..Options::new(options.memory_bytes) }
 }
 
 fn refuse_if_too_small(env: &Env, options: &BenchOptions) -> Result<(), BenchError> {
@@ -81,7 +82,8 @@ struct DrumRun {
     queue_bytes: u64,
     text_bytes: u64,
     longest_ms: f64,
-    checkpoint_ms: f64,
+    checkpoints: u64,
+    checkpoint_durable_ms: f64,
     checkpoint_files: usize,
     rss_bytes: Option<u64>,
     generator_ns: f64,
@@ -100,7 +102,7 @@ fn measure(
     if options.engine_seconds > 0.0 {
         for (ratio, report) in engines.iter_mut().zip(engines::run(env, options, progress)?) {
             if let Some(report) = report {
-                *ratio = Some(report.checks_per_second.recip() * speed_until(&drum, report.checks));
+                *ratio = Some(speed_between(&drum, &report) / report.checks_per_second);
                 contenders.push(report);
             }
         }
@@ -151,7 +153,9 @@ fn measure(
         rss_bytes: drum.rss_bytes,
         longest_pause_ms: drum.longest_ms,
         longest_wait_ms: drum.stats.longest_pause_ns as f64 / 1e6,
-        checkpoint_ms: drum.checkpoint_ms,
+        checkpoints: drum.checkpoints,
+        checkpoint_ms: drum.stats.longest_checkpoint_pause_ns as f64 / 1e6,
+        checkpoint_durable_ms: drum.checkpoint_durable_ms,
         checkpoint_files: drum.checkpoint_files,
         checks_per_second: drum.report.checks_per_second,
         checks_per_second_over_time: drum.report.checks_per_second_over_time.clone(),
@@ -182,7 +186,7 @@ fn take_turns(
     let mut course = Course::new(env, options, "drum");
     course.watch.start();
     let mut drum: Drum<()> = Drum::open(env, &options.dir.join("drum"), drum_options(options))?;
-    let (mut text_bytes, mut longest_ms) = (0, 0f64);
+    let (mut text_bytes, mut longest_ms, mut checkpoints) = (0, 0f64, 1);
     let mut generator = GeneratorTime::default();
     for turn in 1..=TURNS {
         let until = total * turn / TURNS;
@@ -191,9 +195,16 @@ fn take_turns(
             text_bytes += links.text_bytes();
             let before = env.clock.now();
             drum.check_update_all(&links.keys, &(), |index| links.text(index))?;
+            if let Some(checkpoint) = drum.finished_checkpoint() {
+                checkpoint?;
+            }
             drum.deliver_ready(BATCH, |outcome| queue.push(outcome.aux))?;
             longest_ms = longest_ms.max(env.clock.now().since(before).as_secs_f64() * 1e3);
             watch.count(links.keys.len() as u64, progress);
+        }
+        if (turn * options.checkpoints).is_multiple_of(TURNS) && turn < TURNS {
+            drum.begin_checkpoint()?;
+            checkpoints += 1;
         }
         if let Some((set, course_of_set)) = &mut ram_set {
             drum.pause_merges(true);
@@ -212,7 +223,7 @@ fn take_turns(
     }
     let before = env.clock.now();
     let checkpoint = drum.checkpoint()?;
-    let checkpoint_ms = env.clock.now().since(before).as_secs_f64() * 1e3;
+    let checkpoint_durable_ms = env.clock.now().since(before).as_secs_f64() * 1e3;
     drum.flush()?;
     drum.wait_for_merges()?;
     while drum.deliver(BATCH, |outcome| course.queue.push(outcome.aux))? > 0 {}
@@ -225,7 +236,8 @@ fn take_turns(
         queue_bytes: course.queue.bytes,
         text_bytes,
         longest_ms,
-        checkpoint_ms,
+        checkpoints,
+        checkpoint_durable_ms,
         checkpoint_files: checkpoint.files.len(),
         rss_bytes: peak.map(|peak| peak - if compared { table_bytes.min(peak) } else { 0 }),
         generator_ns: generator.seconds * 1e9 / generator.checks.max(1) as f64,
@@ -259,17 +271,24 @@ impl GeneratorTime {
     }
 }
 
-/// The repository's mean speed over the first `checks`.
-fn speed_until(drum: &DrumRun, checks: u64) -> f64 {
+/// The repository's mean speed over the part of the stream that another contender has seen.
+fn speed_between(drum: &DrumRun, other: &ContenderReport) -> f64 {
+    let from = other.keys_before * CHECKS_PER_KEY;
+    let seconds = seconds_until(drum, from + other.checks) - seconds_until(drum, from);
+    other.checks as f64 / seconds.max(1e-9)
+}
+
+/// The time that the repository took for the first `checks`.
+fn seconds_until(drum: &DrumRun, checks: u64) -> f64 {
     let (mut last_checks, mut last_seconds) = (0, 0.0);
     for (slice_checks, seconds) in &drum.ends {
         if *slice_checks >= checks {
             let part = (checks - last_checks) as f64 / (slice_checks - last_checks).max(1) as f64;
-            return checks as f64 / (last_seconds + part * (seconds - last_seconds)).max(1e-9);
+            return last_seconds + part * (seconds - last_seconds);
         }
         (last_checks, last_seconds) = (*slice_checks, *seconds);
     }
-    drum.report.checks_per_second
+    last_seconds
 }
 
 fn decay(over_time: &[f64], keys: u64) -> f64 {

@@ -20,6 +20,11 @@ pub struct BenchOptions {
     pub ram_set: bool,
     /// How long each off-the-shelf engine may take, in seconds; 0 leaves them out.
     pub engine_seconds: f64,
+    /// Where in the stream they begin: they get all keys before that in one sorted load that does not count, so
+    /// that they are measured at a size that no longer fits into their memory.
+    pub engine_from: f64,
+    /// How often a checkpoint is made on the way.
+    pub checkpoints: u64,
     /// Where the files go; the directory is removed afterwards.
     pub dir: PathBuf,
     /// Seed of the stream.
@@ -36,6 +41,8 @@ impl BenchOptions {
             cache: true,
             ram_set: true,
             engine_seconds: 60.0,
+            engine_from: 0.9,
+            checkpoints: 10,
             dir,
             seed: 0x6d61_7474_6f63_6b21,
         }
@@ -60,6 +67,8 @@ pub struct BenchProgress {
 pub struct ContenderReport {
     /// Who.
     pub name: &'static str,
+    /// Keys that it had to begin with.
+    pub keys_before: u64,
     /// Checks that were made.
     pub checks: u64,
     /// New keys that were found.
@@ -95,7 +104,7 @@ pub struct BenchReport {
     pub ratio_to_ram_set: Option<f64>,
     /// The same with the time of making the stream taken off on both sides.
     pub ratio_to_ram_set_net: Option<f64>,
-    /// Speed as a multiple of RocksDB's on the same first part of the stream.
+    /// Speed as a multiple of RocksDB's on the same part of the stream.
     pub ratio_to_rocksdb: Option<f64>,
     /// The same for redb.
     pub ratio_to_redb: Option<f64>,
@@ -122,8 +131,12 @@ pub struct BenchReport {
     pub longest_pause_ms: f64,
     /// The longest that one call waited for a merge.
     pub longest_wait_ms: f64,
-    /// How long a checkpoint at the end took.
+    /// Checkpoints that were made during the run.
+    pub checkpoints: u64,
+    /// The longest that one of them stopped the producer; the rest is done in the background.
     pub checkpoint_ms: f64,
+    /// How long the last took until it was durable.
+    pub checkpoint_durable_ms: f64,
     /// How many files it names.
     pub checkpoint_files: usize,
     /// Mean speed.

@@ -69,6 +69,21 @@ impl Stream {
         Stream { kind, seed, event: 0 }
     }
 
+    /// Goes on where `keys` keys were new.
+    #[cfg(any(feature = "rocksdb", feature = "redb", feature = "fjall"))]
+    pub(crate) fn skip_to(&mut self, keys: u64) {
+        self.event = keys * CHECKS_PER_KEY;
+    }
+
+    /// The keys that were new up to here, sorted.
+    #[cfg(any(feature = "rocksdb", feature = "redb", feature = "fjall"))]
+    pub(crate) fn keys_so_far(&self) -> Vec<u64> {
+        let news = (0..self.event.div_ceil(CHECKS_PER_KEY)).map(|key| mix(key * CHECKS_PER_KEY ^ self.seed));
+        let mut keys: Vec<u64> = news.collect();
+        keys.sort_unstable();
+        keys
+    }
+
     /// The next `count` links.
     pub(crate) fn fill(&mut self, count: usize, links: &mut Links) {
         links.keys.clear();
