@@ -104,6 +104,7 @@ fn flags(args: &CrawlArgs) -> RawConfig {
             dns: some(&args.dns),
             allow_address: some(&args.allow_address),
             connect_port: some(&args.connect_port),
+            ..Default::default()
         },
         ..RawConfig::default()
     }

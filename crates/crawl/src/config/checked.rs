@@ -1,16 +1,21 @@
 //! The configuration as the crawl uses it.
 
-use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 use std::time::Duration;
 
-use mattock_fetch::{AddressGuard, Cidr, ClientOptions, Identity, Limits, NameServers};
+use mattock_fetch::{
+    AddressGuard, Cidr, ClientOptions, DecodeLimits, Families, Field, Identity, Limits, NameServers, Ports,
+    Proxy, TlsOptions,
+};
 use mattock_frontier::{Politeness, ScopeRule};
 use mattock_repository::WriterOptions;
 use mattock_weburl::WebUrl;
 
-use super::{ConfigError, RawConfig, RawScope};
+use super::{ConfigError, RawConfig, RawFetch, RawScope, values};
 use crate::units::{parse_duration, parse_size};
+
+/// Redirects that are followed one after the other.
+const REDIRECTS_MAX: u8 = 10;
 
 /// A configuration without open questions.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +34,8 @@ pub struct Config {
     pub product: String,
     /// Who we say we are.
     pub identity: Identity,
+    /// Where people find out who crawls; part of the identity too.
+    pub contact: Option<String>,
     /// Connections open at once.
     pub connections: usize,
     /// Limits on one fetch.
@@ -37,8 +44,24 @@ pub struct Config {
     pub name_servers: Option<NameServers>,
     /// Address ranges beside the public ones.
     pub allow_address: Vec<Cidr>,
+    /// Redirects in a row.
+    pub redirects_max: u8,
     /// Ports to connect to instead.
     pub connect_ports: Vec<(u16, u16)>,
+    /// Which ports of URLs are connected to.
+    pub ports: Ports,
+    /// IPv4, IPv6, and which of them first.
+    pub families: Families,
+    /// The proxy that everything goes through.
+    pub proxy: Option<Proxy>,
+    /// How certificates are judged.
+    pub tls: TlsOptions,
+    /// Whether HTTP/2 is offered.
+    pub http2: bool,
+    /// Whether compressed content is asked for.
+    pub compressed: bool,
+    /// Sent with every request.
+    pub headers: Vec<Field>,
     /// How WARC files are named.
     pub archive_prefix: String,
     /// When a new WARC file is begun.
@@ -48,7 +71,14 @@ pub struct Config {
 }
 
 fn wrong(key: &'static str) -> impl Fn(String) -> ConfigError {
-    move |message| ConfigError::Value { key, message }
+    move |message| ConfigError::Value { place: None, key, message }
+}
+
+/// Whether the files that a configuration names were read into it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Files {
+    Read,
+    Unread,
 }
 
 fn duration(key: &'static str, text: &Option<String>, default: Duration) -> Result<Duration, ConfigError> {
@@ -64,14 +94,13 @@ fn list<T>(
 }
 
 impl Config {
-    pub(super) fn new(raw: &RawConfig) -> Result<Config, ConfigError> {
-        let RawConfig { crawl, politeness, identity, fetch, network, archive } = raw;
+    pub(super) fn new(raw: &RawConfig, files: Files) -> Result<Config, ConfigError> {
+        let RawConfig { crawl, politeness, identity, fetch, network, tls, archive } = raw;
         let gentle = Politeness::default();
-        let limits = Limits::default();
         let writer = WriterOptions::default();
         let product = identity.product.clone().unwrap_or_else(|| "mattock".into());
         check_product(&product)?;
-        let dns = list("network.dns", &network.dns, parse_server)?;
+        let dns = list("network.dns", &network.dns, values::server)?;
         Ok(Config {
             seeds: list("crawl.seeds", &crawl.seeds, |text| {
                 WebUrl::parse(text).map_err(|error| format!("{text:?} is not a URL to begin with: {error}"))
@@ -95,31 +124,35 @@ impl Config {
             },
             identity: Identity {
                 user_agent: user_agent(&product, identity.contact.as_deref())?,
-                from: identity.from.as_deref().map(|from| header_text("identity.from", from)).transpose()?,
+                from: one("identity.from", &identity.from, values::header_text)?,
             },
+            contact: identity.contact.clone(),
             product,
             connections: match fetch.connections {
                 Some(0) => return Err(wrong("fetch.connections")("it must be at least 1".into())),
                 given => given.unwrap_or(256),
             },
-            limits: Limits {
-                connect: duration("fetch.connect_timeout", &fetch.connect_timeout, limits.connect)?,
-                first_byte: duration(
-                    "fetch.first_byte_timeout",
-                    &fetch.first_byte_timeout,
-                    limits.first_byte,
-                )?,
-                idle: duration("fetch.idle_timeout", &fetch.idle_timeout, limits.idle)?,
-                total: duration("fetch.total_timeout", &fetch.total_timeout, limits.total)?,
-                body_bytes_max: size("fetch.body_max", &fetch.body_max, limits.body_bytes_max as u64)?
-                    as usize,
-                ..limits
-            },
+            limits: limits(fetch)?,
+            redirects_max: fetch.redirects_max.unwrap_or(REDIRECTS_MAX),
             name_servers: (!dns.is_empty()).then_some(NameServers(dns)),
             allow_address: list("network.allow_address", &network.allow_address, |text| {
                 Cidr::from_str(text).map_err(|error| error.to_string())
             })?,
-            connect_ports: list("network.connect_port", &network.connect_port, parse_ports)?,
+            connect_ports: list("network.connect_port", &network.connect_port, values::port_pair)?,
+            ports: one("network.ports", &network.ports, values::ports)?.unwrap_or_default(),
+            families: one("network.families", &network.families, values::families)?.unwrap_or_default(),
+            proxy: one("network.proxy", &network.proxy, values::proxy)?,
+            tls: TlsOptions {
+                enforce: tls.verify.unwrap_or_default(),
+                extra_roots: list("tls.extra_roots", &tls.extra_roots, |text| match files {
+                    Files::Unread if !values::is_pem(text) => Ok(Vec::new()),
+                    _ => values::certificates(text),
+                })?
+                .concat(),
+            },
+            http2: fetch.http2.unwrap_or(true),
+            compressed: fetch.compressed.unwrap_or(true),
+            headers: list("fetch.headers", &fetch.headers, values::header)?,
             archive_prefix: archive.prefix.clone().unwrap_or(writer.prefix),
             archive_file_bytes: size("archive.file_size", &archive.file_size, writer.file_bytes_max)?,
             archive_level: match archive.level {
@@ -134,12 +167,19 @@ impl Config {
     }
 
     /// What the fetch client needs of it.
-    pub(crate) fn client_options(&self) -> ClientOptions {
+    pub fn client_options(&self) -> ClientOptions {
         ClientOptions {
             limits: self.limits.clone(),
             guard: AddressGuard::allowing(self.allow_address.clone()),
+            ports: self.ports.clone(),
             name_servers: self.name_servers.clone(),
+            families: self.families,
             connect_ports: self.connect_ports.clone(),
+            tls: self.tls.clone(),
+            http2: self.http2,
+            compressed: self.compressed,
+            fields: self.headers.clone(),
+            proxy: self.proxy.clone(),
             ..ClientOptions::new(self.identity.clone())
         }
     }
@@ -164,6 +204,49 @@ impl Config {
     }
 }
 
+fn limits(fetch: &RawFetch) -> Result<Limits, ConfigError> {
+    let default = Limits::default();
+    let bytes = |key, text: &Option<String>, default: usize| {
+        size(key, text, default as u64).map(|size| size as usize)
+    };
+    let at_least_one = |key, given: Option<usize>, default| match given {
+        Some(0) => Err(wrong(key)("it must be at least 1".into())),
+        given => Ok(given.unwrap_or(default)),
+    };
+    Ok(Limits {
+        resolve: duration("fetch.resolve_timeout", &fetch.resolve_timeout, default.resolve)?,
+        connect: duration("fetch.connect_timeout", &fetch.connect_timeout, default.connect)?,
+        handshake: duration("fetch.handshake_timeout", &fetch.handshake_timeout, default.handshake)?,
+        first_byte: duration("fetch.first_byte_timeout", &fetch.first_byte_timeout, default.first_byte)?,
+        head: duration("fetch.head_timeout", &fetch.head_timeout, default.head)?,
+        idle: duration("fetch.idle_timeout", &fetch.idle_timeout, default.idle)?,
+        total: duration("fetch.total_timeout", &fetch.total_timeout, default.total)?,
+        head_bytes_max: bytes("fetch.head_max", &fetch.head_max, default.head_bytes_max)?,
+        body_bytes_max: bytes("fetch.body_max", &fetch.body_max, default.body_bytes_max)?,
+        interim_max: fetch.interim_max.unwrap_or(default.interim_max),
+        handshake_bytes_max: bytes("fetch.handshake_max", &fetch.handshake_max, default.handshake_bytes_max)?,
+        speed_min: size("fetch.speed_min", &fetch.speed_min, default.speed_min)?,
+        speed_grace: duration("fetch.speed_grace", &fetch.speed_grace, default.speed_grace)?,
+        decode: DecodeLimits {
+            bytes_max: bytes("fetch.decoded_max", &fetch.decoded_max, default.decode.bytes_max)?,
+            ratio_max: at_least_one(
+                "fetch.decode_ratio_max",
+                fetch.decode_ratio_max,
+                default.decode.ratio_max,
+            )?,
+            codings_max: fetch.codings_max.unwrap_or(default.decode.codings_max),
+        },
+    })
+}
+
+fn one<T>(
+    key: &'static str,
+    text: &Option<String>,
+    parse: impl Fn(&str) -> Result<T, String>,
+) -> Result<Option<T>, ConfigError> {
+    text.as_deref().map(|text| parse(text).map_err(wrong(key))).transpose()
+}
+
 fn size(key: &'static str, text: &Option<String>, default: u64) -> Result<u64, ConfigError> {
     text.as_deref().map_or(Ok(default), |text| parse_size(text).map_err(wrong(key)))
 }
@@ -183,31 +266,11 @@ fn user_agent(product: &str, contact: Option<&str>) -> Result<String, ConfigErro
     match contact {
         None => Ok(format!("{product}/{version}")),
         Some(contact) => {
-            let contact = header_text("identity.contact", contact)?;
+            let contact = values::header_text(contact).map_err(wrong("identity.contact"))?;
             let plus = if contact.starts_with("http") { "+" } else { "" };
             Ok(format!("{product}/{version} ({plus}{contact})"))
         }
     }
-}
-
-/// Text that can go into a header field as it is.
-fn header_text(key: &'static str, text: &str) -> Result<String, ConfigError> {
-    if text.is_empty() || text.chars().any(|c| !(' '..='~').contains(&c) || c == '(' || c == ')') {
-        return Err(wrong(key)(format!(
-            "{text:?} cannot stand in a header; use plain ASCII without brackets"
-        )));
-    }
-    Ok(text.to_owned())
-}
-
-fn parse_server(text: &str) -> Result<SocketAddr, String> {
-    let bare = text.parse::<IpAddr>().map(|address| SocketAddr::new(address, 53));
-    text.parse().or(bare).map_err(|_| format!("{text:?} is not an address; write it like 192.0.2.1:53"))
-}
-
-fn parse_ports(text: &str) -> Result<(u16, u16), String> {
-    let ports = text.split_once('=').and_then(|(from, to)| Some((from.parse().ok()?, to.parse().ok()?)));
-    ports.ok_or_else(|| format!("{text:?} is not a pair of ports; write it like 80=8080"))
 }
 
 #[cfg(test)]
@@ -227,9 +290,19 @@ mod tests {
             ("[identity]\ncontact = \"a\\r\\nX: b\"", "identity.contact", "ASCII"),
             ("[fetch]\nconnections = 0", "fetch.connections", "at least 1"),
             ("[archive]\nlevel = 99", "archive.level", "1 (fast) to 12"),
+            ("[fetch]\nhead_timeout = '1'", "fetch.head_timeout", "500ms"),
+            ("[fetch]\nspeed_min = 'slow'", "fetch.speed_min", "500KB"),
+            ("[fetch]\ndecode_ratio_max = 0", "fetch.decode_ratio_max", "at least 1"),
+            ("[fetch]\nheaders = ['X']", "fetch.headers", "Accept-Language: en"),
+            ("[fetch]\nheaders = ['Host: b']", "fetch.headers", "leave it out"),
+            ("[network]\nports = 'web'", "network.ports", "no-services"),
+            ("[network]\nports = '80,99999'", "network.ports", "80,443"),
+            ("[network]\nfamilies = 'ipv5'", "network.families", "ipv4-first"),
+            ("[network]\nproxy = 'socks5://p:1'", "network.proxy", "http://proxy.example:3128"),
+            ("[tls]\nextra_roots = ['-----BEGIN nothing']", "tls.extra_roots", "BEGIN CERTIFICATE"),
         ] {
-            let error = RawConfig::parse(text, "file").unwrap().check().unwrap_err().to_string();
-            assert!(error.starts_with(key) && error.contains(hint), "{error}");
+            let error = RawConfig::parse(text, "ours.toml").unwrap_err().to_string();
+            assert!(error.starts_with(&format!("ours.toml: {key}: ")) && error.contains(hint), "{error}");
         }
     }
 
@@ -240,5 +313,22 @@ mod tests {
         assert_eq!(agent(""), format!("mattock/{version}"));
         let named = agent("[identity]\nproduct = 'ourbot'\ncontact = 'https://example.com/bot'");
         assert_eq!(named, format!("ourbot/{version} (+https://example.com/bot)"));
+    }
+
+    #[test]
+    fn everything_that_can_be_set_reaches_the_client() {
+        let text = "[fetch]\nhttp2 = false\ncompressed = false\nheaders = ['Accept-Language: en']\nspeed_min = '0'\n\
+                    decoded_max = '1MiB'\nredirects_max = 3\n\
+                    [network]\nports = '80, 8080'\nfamilies = 'ipv6'\nproxy = 'http://a:b@p.example:3128'\n\
+                    [tls]\nverify = true";
+        let config = RawConfig::parse(text, "file").unwrap().check().unwrap();
+        assert_eq!(config.redirects_max, 3);
+        let options = config.client_options();
+        assert!(!options.http2 && !options.compressed && options.tls.enforce);
+        assert_eq!(options.fields, [Field::new("Accept-Language", "en").unwrap()]);
+        assert_eq!((options.limits.speed_min, options.limits.decode.bytes_max), (0, 1 << 20));
+        assert_eq!(options.ports, Ports::Only(vec![80, 8080]));
+        assert_eq!(options.families, Families::V6Only);
+        assert_eq!(options.proxy.map(|proxy| (proxy.host, proxy.port)), Some(("p.example".into(), 3128)));
     }
 }

@@ -35,13 +35,47 @@ product = "mattock"
 [fetch]
 # Connections open at once. (free)
 connections = 256
-# Time limits: to connect, to the first byte of a response, between two reads, for everything. (free)
+# Time to find the address of a name. (free)
+resolve_timeout = "30s"
+# Time to connect. (free)
 connect_timeout = "10s"
+# Time for the TLS handshake. (free)
+handshake_timeout = "10s"
+# Time from the request to the first byte of the response. (free)
 first_byte_timeout = "20s"
+# Time from there to the end of the response's head. (free)
+head_timeout = "30s"
+# The longest silence in the middle of a body. (free)
 idle_timeout = "20s"
+# Time for everything; the body is cut there, and marked. (free)
 total_timeout = "2m"
+# Bytes a second that a body must bring on average, once `speed_grace` is over; slower ones are cut, and marked.
+# "0" takes any speed. (free)
+speed_min = "64B"
+# How long a body may be slower than that. (free)
+speed_grace = "30s"
 # Longer bodies are cut there, and marked. (free)
 body_max = "10MiB"
+# Responses with a longer head fail. (free)
+head_max = "256KiB"
+# Servers that send more than this in a TLS handshake fail. (free)
+handshake_max = "64KiB"
+# Interim (1xx) responses before the real one. (free)
+interim_max = 8
+# As much of a body as is decoded (gzip, deflate, br, zstd) and looked at for links; it is stored as it came. (free)
+decoded_max = "5MiB"
+# A body that grows by more than this factor when it is decoded, once 1 MiB is out, is cut there. (free)
+decode_ratio_max = 1000
+# Bodies with more codings on top of each other are not decoded. (free)
+codings_max = 2
+# Redirects that are followed one after the other, each as a link of its own. (free)
+redirects_max = 10
+# Whether HTTP/2 is offered to servers over TLS. (free)
+http2 = true
+# Whether compressed content is asked for. (free)
+compressed = true
+# Request fields to send beside our own, with every request. (free)
+# headers = ["Accept-Language: en"]
 
 [network]
 # Name servers; those of the machine if there is no such key. (free)
@@ -50,6 +84,22 @@ body_max = "10MiB"
 # allow_address = ["127.0.0.0/8"]
 # Connect to another port than the URL says: for laboratories. (free)
 # connect_port = ["80=8080"]
+# URLs with which ports are fetched: "no-services" (all but those of mail, databases and the like), "any", or a list such
+# as "80,443". (free)
+ports = "no-services"
+# Which addresses are looked for: "ipv4-first" (IPv6 where there is no other), "ipv6-first", "ipv4" or "ipv6". (free)
+families = "ipv4-first"
+# Everything goes through this HTTP proxy, which then finds the addresses: only those that stand in URLs are judged here.
+# A name and password stand in front: http://name:password@proxy.example:3128, and in crawl.toml as they are. (free)
+# proxy = "http://proxy.example:3128"
+
+[tls]
+# Whether a certificate that is not valid ends the fetch. It is checked in any case; an archive wants what the server
+# says even so. (free)
+verify = false
+# Authorities that are trusted besides Mozilla's: files of certificates (PEM), relative to this one. What is in them is
+# kept in crawl.toml. (free)
+# extra_roots = ["our-authority.pem"]
 
 [archive]
 # How the names of WARC files begin. (free)
@@ -68,7 +118,7 @@ pub(super) fn known_keys() -> Vec<String> {
         if let Some(name) = line.strip_prefix('[') {
             section = name.trim_end_matches(']');
         } else if let Some((key, _)) = line.trim_start_matches("# ").split_once(" = ")
-            && key.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
+            && key.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_'))
         {
             keys.push(format!("{section}.{key}"));
         }

@@ -8,10 +8,14 @@ mod checked;
 mod example;
 mod raw;
 mod unknown;
+mod values;
 
 pub use checked::Config;
 pub use example::EXAMPLE;
-pub use raw::{RawArchive, RawConfig, RawCrawl, RawFetch, RawIdentity, RawNetwork, RawPoliteness, RawScope};
+pub use raw::{
+    RawArchive, RawConfig, RawCrawl, RawFetch, RawIdentity, RawNetwork, RawPoliteness, RawScope, RawTls,
+};
+pub use unknown::nearest;
 
 /// What is wrong with a configuration.
 #[derive(Debug, thiserror::Error)]
@@ -35,11 +39,23 @@ pub enum ConfigError {
         suggestion: Option<String>,
     },
     /// A value that means nothing.
-    #[error("{key}: {message}")]
+    #[error("{}{key}: {message}", place.as_ref().map_or(String::new(), |place| format!("{place}: ")))]
     Value {
+        /// The file, if it came from one.
+        place: Option<String>,
         /// The key with its section.
         key: &'static str,
         /// What is wrong with it and how to write it.
         message: String,
     },
+}
+
+impl ConfigError {
+    /// The same, with the place it comes from.
+    fn at(mut self, name: &str) -> ConfigError {
+        if let ConfigError::Value { place, .. } = &mut self {
+            *place = Some(name.to_owned());
+        }
+        self
+    }
 }

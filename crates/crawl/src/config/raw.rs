@@ -1,8 +1,11 @@
 //! What stands in a file or comes from flags: strings and numbers, all optional.
 
+use std::path::Path;
+
 use serde::{Deserialize, Serialize};
 
-use super::{Config, ConfigError, unknown};
+use super::checked::Files;
+use super::{Config, ConfigError, unknown, values};
 
 macro_rules! section {
     ($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident: $type:ty,)* }) => {
@@ -72,8 +75,38 @@ section! {
         idle_timeout: String,
         /// Time for everything.
         total_timeout: String,
+        /// Time to find an address.
+        resolve_timeout: String,
+        /// Time for the TLS handshake.
+        handshake_timeout: String,
+        /// Time for the head of a response.
+        head_timeout: String,
+        /// Bytes a second that a body must bring.
+        speed_min: String,
+        /// How long a body may be slower.
+        speed_grace: String,
         /// Bytes of a body.
         body_max: String,
+        /// Bytes of a head.
+        head_max: String,
+        /// Bytes of a handshake.
+        handshake_max: String,
+        /// Interim responses.
+        interim_max: u32,
+        /// Bytes of a decoded body.
+        decoded_max: String,
+        /// Bytes out for each byte in.
+        decode_ratio_max: usize,
+        /// Codings on top of each other.
+        codings_max: usize,
+        /// Redirects in a row.
+        redirects_max: u8,
+        /// Whether HTTP/2 is offered.
+        http2: bool,
+        /// Whether compressed content is asked for.
+        compressed: bool,
+        /// Request fields of the user's own.
+        headers: Vec<String>,
     }
 }
 
@@ -86,6 +119,22 @@ section! {
         allow_address: Vec<String>,
         /// Ports to connect to instead.
         connect_port: Vec<String>,
+        /// Which ports of URLs are connected to.
+        ports: String,
+        /// IPv4, IPv6, and which of them first.
+        families: String,
+        /// The proxy that everything goes through.
+        proxy: String,
+    }
+}
+
+section! {
+    /// `[tls]`
+    RawTls {
+        /// Whether a bad certificate ends the fetch.
+        verify: bool,
+        /// Authorities that are trusted besides Mozilla's: files, or the certificates themselves.
+        extra_roots: Vec<String>,
     }
 }
 
@@ -127,12 +176,14 @@ pub struct RawConfig {
     pub fetch: RawFetch,
     /// Over which network.
     pub network: RawNetwork,
+    /// Trusting whom.
+    pub tls: RawTls,
     /// Into which files.
     pub archive: RawArchive,
 }
 
 impl RawConfig {
-    /// Reads TOML. `place` names it in errors.
+    /// Reads TOML, and tries its values, so that an error can name the `place` it comes from.
     pub fn parse(text: &str, place: &str) -> Result<RawConfig, ConfigError> {
         let syntax = |error: toml::de::Error| ConfigError::Syntax {
             place: place.to_owned(),
@@ -142,7 +193,38 @@ impl RawConfig {
         if let Some((key, suggestion)) = unknown::find(&table) {
             return Err(ConfigError::UnknownKey { place: place.to_owned(), key, suggestion });
         }
-        toml::from_str(text).map_err(syntax)
+        let raw: RawConfig = toml::from_str(text).map_err(syntax)?;
+        match Config::new(&raw, Files::Unread) {
+            Err(error) => Err(error.at(place)),
+            Ok(_) => Ok(raw),
+        }
+    }
+
+    /// Puts the contents of the files that it names in their place, so that a crawl keeps what it needs and does not
+    /// depend on where it is run. Names are relative to `directory`; flags mean the current one (an empty path).
+    pub fn read_files(
+        &mut self,
+        files: &mattock_env::Files,
+        directory: &Path,
+        place: &str,
+    ) -> Result<(), ConfigError> {
+        for root in self.tls.extra_roots.iter_mut().flatten().filter(|root| !values::is_pem(root)) {
+            let path = directory.join(&*root);
+            let unread = |message: String| ConfigError::Value {
+                place: Some(place.to_owned()).filter(|place| !place.is_empty()),
+                key: "tls.extra_roots",
+                message,
+            };
+            let bytes = files
+                .read(&path)
+                .map_err(|error| unread(format!("cannot read {}: {error}", path.display())))?;
+            let text = String::from_utf8_lossy(&bytes).into_owned();
+            if let Err(message) = values::certificates(&text) {
+                return Err(unread(format!("{}: {message}", path.display())));
+            }
+            *root = text;
+        }
+        Ok(())
     }
 
     /// Writes TOML that [`RawConfig::parse`] reads.
@@ -158,13 +240,14 @@ impl RawConfig {
             identity: self.identity.or(other.identity),
             fetch: self.fetch.or(other.fetch),
             network: self.network.or(other.network),
+            tls: self.tls.or(other.tls),
             archive: self.archive.or(other.archive),
         }
     }
 
     /// Turns it into something that can be run.
     pub fn check(&self) -> Result<Config, ConfigError> {
-        Config::new(self)
+        Config::new(self, Files::Read)
     }
 }
 
@@ -174,42 +257,26 @@ mod tests {
     use super::super::example::{known_keys, with_all_keys};
     use super::*;
 
+    /// The example with every key switched on and its file replaced by what could be in it.
+    fn all() -> RawConfig {
+        let mut all = RawConfig::parse(&with_all_keys(), "example").unwrap();
+        all.tls.extra_roots = Some(vec![values::AUTHORITY.to_owned()]);
+        all
+    }
+
     #[test]
     fn the_example_shows_the_defaults_and_every_key() {
         let example = RawConfig::parse(EXAMPLE, "example").unwrap();
         assert_eq!(example.check().unwrap(), RawConfig::default().check().unwrap());
-        let all = RawConfig::parse(&with_all_keys(), "example").unwrap();
+        let all = all();
         all.check().unwrap();
-        // A field that the example does not show would be missing here.
+        // A key that the example shows and no field takes would have been refused; a field that the example does not
+        // show would be missing among those that are set.
         let shown: toml::Table = all.to_toml().parse().unwrap();
         let count: usize = shown.values().map(|section| section.as_table().unwrap().len()).sum();
         assert_eq!(count, known_keys().len());
-        let RawConfig { crawl, politeness, identity, fetch, network, archive } = all;
-        let empty = RawConfig::default();
-        for (section, left) in [
-            (
-                "crawl",
-                crawl.seeds.is_none()
-                    || crawl.scope.is_none()
-                    || crawl.max_pages.is_none()
-                    || crawl.max_depth.is_none(),
-            ),
-            (
-                "politeness",
-                politeness.delay.is_none()
-                    || politeness.crawl_delay_max.is_none()
-                    || politeness.retries.is_none(),
-            ),
-            ("identity", identity.product.is_none() || identity.contact.is_none() || identity.from.is_none()),
-            ("fetch", fetch.body_max.is_none() || fetch == empty.fetch),
-            (
-                "network",
-                network.dns.is_none() || network.allow_address.is_none() || network.connect_port.is_none(),
-            ),
-            ("archive", archive.prefix.is_none() || archive.file_size.is_none() || archive.level.is_none()),
-        ] {
-            assert!(!left, "[{section}] of the example lacks a key");
-        }
+        let debug = format!("{all:?}");
+        assert!(!debug.contains(": None"), "the example lacks a key: {debug}");
     }
 
     #[test]
@@ -223,7 +290,27 @@ mod tests {
 
     #[test]
     fn it_is_read_back_as_written() {
-        let all = RawConfig::parse(&with_all_keys(), "example").unwrap();
+        let all = all();
         assert_eq!(RawConfig::parse(&all.to_toml(), "again").unwrap(), all);
+    }
+
+    #[test]
+    fn files_are_read_into_the_configuration() {
+        let files =
+            mattock_env::Files::simulated(mattock_env::SimFiles::new(mattock_env::Random::from_seed(1)));
+        let text = "[tls]\nextra_roots = ['ours.pem']";
+        let mut raw = RawConfig::parse(text, "mattock.toml").unwrap();
+        let error = raw.check().unwrap_err().to_string();
+        assert!(error.starts_with("tls.extra_roots: \"ours.pem\""), "a name is no certificate: {error}");
+        let missing = raw.read_files(&files, Path::new("/etc"), "mattock.toml").unwrap_err().to_string();
+        assert!(missing.starts_with("mattock.toml: tls.extra_roots: cannot read /etc/ours.pem"), "{missing}");
+        files.create_dir_all(Path::new("/etc")).unwrap();
+        files.write_atomic(Path::new("/etc/ours.pem"), b"hello").unwrap();
+        let wrong = raw.read_files(&files, Path::new("/etc"), "").unwrap_err().to_string();
+        assert!(wrong.starts_with("tls.extra_roots: /etc/ours.pem"), "{wrong}");
+        files.write_atomic(Path::new("/etc/ours.pem"), values::AUTHORITY.as_bytes()).unwrap();
+        raw.read_files(&files, Path::new("/etc"), "").unwrap();
+        assert_eq!(raw.check().unwrap().tls.extra_roots.len(), 1);
+        assert_eq!(RawConfig::parse(&raw.to_toml(), "saved").unwrap(), raw);
     }
 }

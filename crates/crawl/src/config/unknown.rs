@@ -25,7 +25,8 @@ pub(super) fn find(table: &toml::Table) -> Option<(String, Option<String>)> {
     None
 }
 
-fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+/// The candidate that is most like a word, if one is like it at all.
+pub fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     candidates
         .map(|candidate| (strsim::jaro_winkler(word, candidate), candidate))
         .filter(|(likeness, _)| *likeness > 0.7)
