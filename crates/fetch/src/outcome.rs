@@ -54,6 +54,8 @@ pub enum Failure {
     Protocol,
     /// "Not modified" came although the request named nothing that could be.
     UnaskedNotModified,
+    /// We failed, not the server: the task that fetched it broke down.
+    Internal,
 }
 
 /// What follows from an outcome.
@@ -95,6 +97,8 @@ impl FetchOutcome {
             Failed(F::TlsTimeout) => Consequence::retry(2, 1, true),
             Failed(F::Tls | F::Certificate) => Consequence::FINAL,
             Failed(F::HeadTooLarge | F::Protocol | F::UnaskedNotModified) => Consequence::FINAL,
+            // What broke once breaks again.
+            Failed(F::Internal) => Consequence::FINAL,
         }
     }
 
@@ -129,6 +133,7 @@ impl Failure {
             Failure::HeadTooLarge => "head-too-large",
             Failure::Protocol => "protocol",
             Failure::UnaskedNotModified => "unasked-not-modified",
+            Failure::Internal => "internal",
         }
     }
 }
