@@ -10,7 +10,7 @@ use mattock_repository::WarcWriter;
 use crate::directory::Directory;
 use crate::partition::Partition;
 use crate::summary::Totals;
-use crate::{Config, Control, CrawlError, Progress, RawConfig, Summary};
+use crate::{Config, Control, CrawlError, LinkRules, Progress, RawConfig, Summary};
 
 const FRONTIER: &str = "frontier";
 const TOTALS: &str = "totals.json";
@@ -123,6 +123,7 @@ impl Crawl {
             config: self.config,
             frontier,
             archive,
+            rules: LinkRules::default(),
             totals: self.totals,
             control,
             progress: self.progress,
@@ -155,6 +156,7 @@ impl Crawl {
             outcomes: totals.outcomes,
             refused: totals.refused,
             robots_fetches: totals.robots_fetches,
+            sitemaps: totals.sitemaps,
             domain_pages,
         })
     }

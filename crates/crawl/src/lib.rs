@@ -4,7 +4,7 @@
 //!            ┌──────────────────────── partition (one thread) ───────────────────────┐
 //!  seeds ──► │ frontier ──► fetch (a task per visit) ──► settle ──► archive (WARC)     │
 //!            │    ▲                                        │                           │
-//!            │    └───────────── links ◄── page ◄──────────┘                           │
+//!            │    └── rules ◄── links ◄── page, sitemap ◄───┘                           │
 //!            └──────────────────────────────────────────────────────────────────────────┘
 //! ```
 //!
@@ -16,6 +16,7 @@
 //! What a crash loses in this version: the frontier of the current run (it is saved at the end), and the archive's
 //! unsynced tail.
 
+mod archive;
 pub mod config;
 mod connections;
 mod control;
@@ -25,7 +26,10 @@ mod error;
 mod page;
 mod partition;
 mod progress;
+mod rules;
+mod sitemap;
 mod summary;
+mod task;
 pub mod units;
 
 pub use config::{Config, ConfigError, RawConfig};
@@ -33,4 +37,5 @@ pub use control::Control;
 pub use crawl::Crawl;
 pub use error::CrawlError;
 pub use progress::Progress;
+pub use rules::{LinkRules, SitemapRules};
 pub use summary::{End, Summary};

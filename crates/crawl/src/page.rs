@@ -1,29 +1,26 @@
 //! From a fetched page to the links on it.
 
 use mattock_extract::{Options, extract};
-use mattock_fetch::{DecodeLimits, Exchange, Redirect};
-use mattock_frontier::Link;
+use mattock_fetch::{Exchange, Redirect};
+use mattock_frontier::{Link, Request};
 use mattock_robots::Directives;
 use mattock_weburl::{Base, WebUrl};
 
-/// The links that a response leads to: those of an HTML page, or the target of a redirect.
-///
-/// Only navigation counts (anchors, areas, frames, refresh); links that say `nofollow`, and pages that say it of
-/// all their links, are not followed.
-pub(crate) fn links(
-    url: &WebUrl,
-    depth: u32,
-    exchange: &Exchange,
-    options: &Options,
-    limits: &DecodeLimits,
-) -> Vec<Link> {
-    match exchange.outcome.status() {
-        Some(300..400) => redirect(url, exchange).map(|url| Link { url, depth }).into_iter().collect(),
-        Some(200..300) if is_html(exchange.field("content-type")) => {
-            on_page(url, depth, exchange, options, limits)
-        }
-        _ => Vec::new(),
+use crate::rules::{Harvest, LinkRules};
+
+/// Whether links are looked for in the body of a response.
+pub(crate) fn is_read(exchange: &Exchange) -> bool {
+    matches!(exchange.outcome.status(), Some(200..300)) && is_html(exchange.field("content-type"))
+}
+
+/// The target of a redirect. It is what the URL that redirects is taken for: a sitemap stays one.
+pub(crate) fn moved(request: &Request, exchange: &Exchange, rules: &LinkRules) -> Harvest {
+    let mut harvest = Harvest::default();
+    if let Some(url) = redirect(&request.url, exchange) {
+        let &Request { depth, redirects, target, .. } = request;
+        harvest.offer(Link { url, depth, redirects: redirects.saturating_add(1), target }, rules);
     }
+    harvest
 }
 
 /// Where a redirect leads.
@@ -43,15 +40,19 @@ fn is_html(content_type: Option<&str>) -> bool {
     kind.eq_ignore_ascii_case("text/html") || kind.eq_ignore_ascii_case("application/xhtml+xml")
 }
 
-fn on_page(
-    url: &WebUrl,
-    depth: u32,
+/// The links of an HTML page.
+///
+/// Only navigation counts (anchors, areas, frames, refresh); links that say `nofollow`, and pages that say it of
+/// all their links, are not followed.
+pub(crate) fn links(
+    request: &Request,
     exchange: &Exchange,
+    body: &[u8],
     options: &Options,
-    limits: &DecodeLimits,
-) -> Vec<Link> {
-    let body = exchange.decoded(limits);
-    let page = extract(&body.bytes, exchange.field("content-type"), options);
+    rules: &LinkRules,
+) -> Harvest {
+    let mut harvest = Harvest::default();
+    let page = extract(body, exchange.field("content-type"), options);
     let in_head = exchange
         .fields("x-robots-tag")
         .filter_map(|value| std::str::from_utf8(value).ok())
@@ -59,18 +60,18 @@ fn on_page(
     let in_page = page.robots_meta.iter().map(|content| Directives::parse(content));
     let directives = in_head.chain(in_page).fold(Directives::default(), Directives::merge);
     if directives.nofollow {
-        return Vec::new();
+        return harvest;
     }
     let base = match &page.base {
-        Some(href) => Base::with_href(url, href),
-        None => Base::new(url),
+        Some(href) => Base::with_href(&request.url, href),
+        None => Base::new(&request.url),
     };
-    page.links
-        .iter()
-        .filter(|link| link.kind.is_navigation() && !link.nofollow)
-        .filter_map(|link| base.join(&link.target).ok())
-        .map(|url| Link { url, depth: depth + 1 })
-        .collect()
+    for link in page.links.iter().filter(|link| link.kind.is_navigation() && !link.nofollow) {
+        if let Ok(url) = base.join(&link.target) {
+            harvest.offer(Link::page(url, request.depth + 1), rules);
+        }
+    }
+    harvest
 }
 
 #[cfg(test)]

@@ -11,28 +11,27 @@ use std::time::Duration;
 
 use mattock_env::{Env, Time};
 use mattock_extract::Options;
-use mattock_fetch::{Client, Connection, DecodeEnd, DecodeLimits, Exchange, Truncation};
-use mattock_frontier::{Finished, Frontier, Next, Purpose, RobotsAnswer, Settled, Visit};
-use mattock_repository::{Page, Truncated, WarcWriter};
+use mattock_fetch::{
+    Client, Connection, DecodeEnd, DecodeLimits, Decoded, Exchange, Failure, FetchOutcome, Truncation,
+};
+use mattock_frontier::{Finished, Frontier, Next, Purpose, RobotsAnswer, Settled, Target, Visit};
+use mattock_repository::WarcWriter;
+use mattock_weburl::WebUrl;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::JoinHandle;
 
 use crate::connections::Connections;
-use crate::page;
 use crate::progress::Reading;
+use crate::rules::Harvest;
 use crate::summary::Totals;
-use crate::{Config, Control, CrawlError, End, Progress};
+use crate::task::Report;
+use crate::{Config, Control, CrawlError, End, LinkRules, Progress, archive, page, sitemap, task};
 
 /// How long a stop waits for what is under way. Visits that take longer are given up and made again by the next run.
 const STOP_GRACE: Duration = Duration::from_secs(3);
 
-/// A fetch that has come back.
-struct Fetched {
-    /// Of the visit, in [`Run::in_flight`].
-    number: u64,
-    exchange: Exchange,
-    connection: Option<Connection>,
-}
+/// What a fetch brings back.
+type Fetched = (Exchange, Option<Connection>);
 
 /// A partition with its state. The caller keeps the state when the run is over.
 pub(crate) struct Partition {
@@ -40,6 +39,7 @@ pub(crate) struct Partition {
     pub(crate) config: Config,
     pub(crate) frontier: Frontier,
     pub(crate) archive: WarcWriter,
+    pub(crate) rules: LinkRules,
     pub(crate) totals: Totals,
     pub(crate) control: Control,
     pub(crate) progress: Arc<Progress>,
@@ -51,7 +51,7 @@ struct Run<'a> {
     client: Rc<Client>,
     connections: Connections,
     extract: Options,
-    sender: UnboundedSender<Fetched>,
+    sender: UnboundedSender<Report<Fetched>>,
     /// Fetches under way with their tasks, and how many of them are for pages.
     in_flight: BTreeMap<u64, (Visit, JoinHandle<()>)>,
     pages_in_flight: u64,
@@ -91,7 +91,7 @@ impl Partition {
 }
 
 impl Run<'_> {
-    async fn drive(&mut self, mut receiver: UnboundedReceiver<Fetched>) -> Result<End, CrawlError> {
+    async fn drive(&mut self, mut receiver: UnboundedReceiver<Report<Fetched>>) -> Result<End, CrawlError> {
         let control = self.partition.control.clone();
         let clock = self.partition.env.clock.clone();
         let mut give_up = None;
@@ -115,10 +115,10 @@ impl Run<'_> {
             }
             tokio::select! {
                 biased;
-                Some(fetched) = receiver.recv() => {
-                    self.settle(fetched)?;
-                    while let Ok(fetched) = receiver.try_recv() {
-                        self.settle(fetched)?;
+                Some(report) = receiver.recv() => {
+                    self.take_back(report)?;
+                    while let Ok(report) = receiver.try_recv() {
+                        self.take_back(report)?;
                     }
                 }
                 () = control.stopped(), if over.is_none() => {}
@@ -153,15 +153,11 @@ impl Run<'_> {
     fn begin(&mut self, visit: Visit) {
         let number = self.number_next;
         self.number_next += 1;
-        self.pages_in_flight += u64::from(visit.purpose == Purpose::Page);
+        self.pages_in_flight += u64::from(visit.is_page());
         let connection = self.connections.take(visit.request.url.host());
-        let (client, sender) = (self.client.clone(), self.sender.clone());
-        let url = visit.request.url.clone();
-        let task = tokio::task::spawn_local(async move {
-            let (exchange, connection) = client.fetch(&url, connection).await;
-            // The loop outlives its fetches, unless it failed; then nobody is interested.
-            let _ = sender.send(Fetched { number, exchange, connection });
-        });
+        let (client, url) = (self.client.clone(), visit.request.url.clone());
+        let task =
+            task::spawn(number, self.sender.clone(), async move { client.fetch(&url, connection).await });
         self.in_flight.insert(number, (visit, task));
     }
 
@@ -175,47 +171,113 @@ impl Run<'_> {
         self.pages_in_flight = 0;
     }
 
-    /// Takes a visit back: archive, links, counts.
-    fn settle(&mut self, fetched: Fetched) -> Result<(), CrawlError> {
-        let Fetched { number, exchange, connection } = fetched;
+    fn take_back(&mut self, (number, fetched): Report<Fetched>) -> Result<(), CrawlError> {
+        // What was given up may still report.
         let Some((visit, _)) = self.in_flight.remove(&number) else { return Ok(()) };
+        self.pages_in_flight -= u64::from(visit.is_page());
+        match fetched {
+            Some((exchange, connection)) => self.settle(visit, exchange, connection),
+            None => {
+                self.settle_broken(visit);
+                Ok(())
+            }
+        }
+    }
+
+    /// Takes a visit back: archive, then frontier, links, counts. What the frontier takes for done is in the archive.
+    fn settle(
+        &mut self,
+        visit: Visit,
+        exchange: Exchange,
+        connection: Option<Connection>,
+    ) -> Result<(), CrawlError> {
         let partition = &mut *self.partition;
         let now = partition.env.clock.now();
-        let (url, depth) = (visit.request.url.clone(), visit.request.depth);
-        let is_page = visit.purpose == Purpose::Page;
-        self.pages_in_flight -= u64::from(is_page);
+        let request = visit.request.clone();
+        let is_robots = visit.purpose != Purpose::Page;
         partition.totals.bytes += exchange.bytes_received();
-        partition.totals.robots_fetches += u64::from(!is_page);
+        partition.totals.robots_fetches += u64::from(is_robots);
         if let Some(connection) = connection {
-            self.connections.keep(url.host().into(), connection);
+            self.connections.keep(request.url.host().into(), connection);
         }
         let outcome = exchange.outcome;
-        let settled = partition.frontier.finished(
+        let limits = &partition.config.limits.decode;
+        let last = partition.frontier.settles(&visit, outcome) == Settled::Done;
+        let content =
+            if is_robots { None } else { content(request.target, &exchange, limits, &partition.rules) };
+        if last && outcome.status().is_some() {
+            let coded = exchange.field("content-encoding").is_some();
+            let cut = coded && content.as_ref().is_some_and(|content| content.end == DecodeEnd::Length);
+            archive::store(&mut partition.archive, request.url.as_str(), request.depth, &exchange, cut)?;
+        }
+        partition.frontier.finished(
             Finished {
                 visit,
                 outcome,
                 at: exchange.finished,
                 retry_after_s: asked_to_wait(&exchange).map(|wait| wait.as_secs()),
-                robots: (!is_page).then(|| RobotsAnswer {
-                    body: whole_body(&exchange, &partition.config.limits.decode),
-                    location: page::redirect(&url, &exchange),
+                robots: is_robots.then(|| RobotsAnswer {
+                    body: whole_body(&exchange, limits),
+                    location: page::redirect(&request.url, &exchange),
                 }),
             },
             now,
         );
-        if settled == Settled::Done {
-            if outcome.status().is_some() {
-                archive(&mut partition.archive, url.as_str(), depth, &exchange)?;
+        if is_robots {
+            self.ask_for_sitemaps(now);
+        } else if last {
+            let harvest = match (outcome.status(), &content) {
+                (Some(300..400), _) => page::moved(&request, &exchange, &partition.rules),
+                (_, None) => Harvest::default(),
+                (_, Some(content)) => match request.target {
+                    Target::Page => {
+                        page::links(&request, &exchange, &content.bytes, &self.extract, &partition.rules)
+                    }
+                    Target::Sitemap { level, allowance } => {
+                        let kind = exchange.field("content-type");
+                        let limits = &partition.rules.sitemaps.limits;
+                        let sitemap = mattock_robots::sitemap::parse(&content.bytes, kind, limits);
+                        partition.totals.count_sitemap(sitemap::kind_name(sitemap.kind));
+                        sitemap::links(&request, level, allowance, &sitemap, &partition.rules)
+                    }
+                },
+            };
+            match request.target {
+                Target::Page => partition.totals.count(outcome, &request.url),
+                Target::Sitemap { .. } if content.is_some() => {}
+                Target::Sitemap { .. } => partition.totals.count_sitemap(&outcome.to_string()),
             }
-            if is_page {
-                partition.totals.count(outcome, &url);
-                let links =
-                    page::links(&url, depth, &exchange, &self.extract, &partition.config.limits.decode);
-                partition.frontier.submit(links, now);
-            }
+            partition.submit(harvest, now);
         }
+        drop(content);
         self.client.recycle(exchange);
         Ok(())
+    }
+
+    /// A visit whose task broke down is over too: its host must go on.
+    fn settle_broken(&mut self, visit: Visit) {
+        let partition = &mut *self.partition;
+        let now = partition.env.clock.now();
+        let outcome = FetchOutcome::Failed(Failure::Internal);
+        tracing::error!(url = visit.request.url.as_str(), "a fetch broke down");
+        match (&visit.purpose, visit.request.target) {
+            (Purpose::Robots { .. }, _) => partition.totals.robots_fetches += 1,
+            (Purpose::Page, Target::Page) => partition.totals.count(outcome, &visit.request.url),
+            (Purpose::Page, Target::Sitemap { .. }) => partition.totals.count_sitemap(&outcome.to_string()),
+        }
+        let finished = Finished { visit, outcome, at: now, retry_after_s: None, robots: None };
+        partition.frontier.finished(finished, now);
+    }
+
+    /// Makes requests of the sitemaps that a robots.txt has named, where their pages are wanted at all.
+    fn ask_for_sitemaps(&mut self, now: Time) {
+        let partition = &mut *self.partition;
+        for named in partition.frontier.take_sitemaps() {
+            let wanted = partition.config.max_depth.is_none_or(|limit| named.depth < limit);
+            if wanted && partition.rules.sitemaps.read {
+                partition.submit(sitemap::named(&named, &partition.rules), now);
+            }
+        }
     }
 
     fn publish(&self) {
@@ -251,9 +313,34 @@ fn whole_body(exchange: &Exchange, limits: &DecodeLimits) -> Option<Vec<u8>> {
     usable.then(|| decoded.bytes.into_owned())
 }
 
+/// The body, if anything is looked for in it, with its coding undone.
+fn content<'a>(
+    target: Target,
+    exchange: &'a Exchange,
+    limits: &DecodeLimits,
+    rules: &LinkRules,
+) -> Option<Decoded<'a>> {
+    match target {
+        Target::Page => page::is_read(exchange).then(|| exchange.decoded(limits)),
+        Target::Sitemap { .. } => matches!(exchange.outcome.status(), Some(200..300)).then(|| {
+            let bytes_max = rules.sitemaps.limits.decoded_bytes_max;
+            exchange.decoded(&DecodeLimits { bytes_max, ..limits.clone() })
+        }),
+    }
+}
+
+impl Partition {
+    fn submit(&mut self, harvest: Harvest, now: Time) {
+        for (reason, count) in harvest.untaken {
+            *self.totals.refused.entry(reason.name().to_owned()).or_default() += count;
+        }
+        self.frontier.submit(harvest.links, now);
+    }
+}
+
 impl Totals {
     /// Counts a page visit that is the last word on its URL.
-    fn count(&mut self, outcome: mattock_fetch::FetchOutcome, url: &mattock_weburl::WebUrl) {
+    fn count(&mut self, outcome: FetchOutcome, url: &WebUrl) {
         match outcome.status() {
             Some(200) => {
                 self.pages += 1;
@@ -264,26 +351,8 @@ impl Totals {
         }
         *self.outcomes.entry(outcome.to_string()).or_default() += 1;
     }
-}
 
-/// Stores one exchange.
-fn archive(writer: &mut WarcWriter, url: &str, depth: u32, exchange: &Exchange) -> Result<(), CrawlError> {
-    writer.write_page(&Page {
-        url,
-        ip: exchange.address,
-        date: exchange.begun_unix,
-        request: &exchange.request,
-        response_head: exchange.head_bytes(),
-        body: exchange.body(),
-        truncated: exchange.truncated.map(|truncation| match truncation {
-            Truncation::Length => Truncated::Length,
-            Truncation::Time => Truncated::Time,
-            Truncation::Disconnect => Truncated::Disconnect,
-        }),
-        metadata: &[
-            ("depth", depth.to_string()),
-            ("fetchTimeMs", exchange.finished.since(exchange.begun).as_millis().to_string()),
-        ],
-    })?;
-    Ok(())
+    fn count_sitemap(&mut self, name: &str) {
+        *self.sitemaps.entry(name.to_owned()).or_default() += 1;
+    }
 }

@@ -26,6 +26,7 @@ pub(crate) struct Totals {
     pub(crate) robots_fetches: u64,
     pub(crate) outcomes: BTreeMap<String, u64>,
     pub(crate) refused: BTreeMap<String, u64>,
+    pub(crate) sitemaps: BTreeMap<String, u64>,
     /// Pages by pay-level domain.
     pub(crate) domains: BTreeMap<String, u64>,
 }
@@ -55,6 +56,8 @@ pub struct Summary {
     pub refused: BTreeMap<String, u64>,
     /// robots.txt files asked for.
     pub robots_fetches: u64,
+    /// What became of the sitemaps that were asked for: what they turned out to be, or else statuses and failures.
+    pub sitemaps: BTreeMap<String, u64>,
     /// The domains with their pages, largest first.
     #[serde(skip)]
     pub domain_pages: Vec<(String, u64)>,

@@ -16,6 +16,7 @@ impl Budget {
     pub fn admit(&mut self, link: Link) -> Request {
         let number = self.number_next;
         self.number_next += 1;
-        Request { url: link.url, depth: link.depth, attempt: 0, number }
+        let Link { url, depth, redirects, target } = link;
+        Request { url, depth, redirects, target, attempt: 0, number }
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use mattock_env::Time;
+use mattock_fetch::FetchOutcome;
 use mattock_weburl::WebUrl;
 
 use crate::budget::Budget;
@@ -11,7 +12,7 @@ use crate::ready::Ready;
 use crate::robots_stage::{Learned, Passage, RobotsStage};
 use crate::seen::UrlSeen;
 use crate::workbench::Workbench;
-use crate::{Finished, Link, Politeness, Purpose, Refusal, Request, Scope, Visit};
+use crate::{Finished, Link, Politeness, Purpose, Refusal, Request, Scope, Sitemaps, Target, Visit};
 
 /// What a frontier is made with.
 #[derive(Clone, Debug)]
@@ -73,6 +74,8 @@ pub struct Frontier {
     pub(crate) bench: Workbench,
     pub(crate) refused: BTreeMap<Refusal, u64>,
     robots_number_next: u64,
+    /// Waits to be taken by [`Frontier::take_sitemaps`].
+    sitemaps: Vec<Sitemaps>,
 }
 
 impl Frontier {
@@ -88,6 +91,7 @@ impl Frontier {
             bench: Workbench::default(),
             refused: BTreeMap::new(),
             robots_number_next: 0,
+            sitemaps: Vec::new(),
         }
     }
 
@@ -99,7 +103,7 @@ impl Frontier {
     /// Makes a seed part of the scope and submits it.
     pub fn seed(&mut self, url: WebUrl, now: Time) {
         self.include(&url);
-        self.submit(vec![Link { url, depth: 0 }], now);
+        self.submit(vec![Link::page(url, 0)], now);
     }
 
     /// Takes in links in the order they were found.
@@ -147,7 +151,8 @@ impl Frontier {
         // Numbered apart and before all pages: a robots.txt holds up everything behind it.
         let number = self.robots_number_next;
         self.robots_number_next += 1;
-        self.bench.add_robots(Request { url, depth: 0, attempt, number }, host, hops, now);
+        let request = Request { url, depth: 0, redirects: 0, target: Target::Page, attempt, number };
+        self.bench.add_robots(request, host, hops, now);
     }
 
     /// What to do now.
@@ -155,8 +160,14 @@ impl Frontier {
         while let Some(request) = self.ready.pop(now) {
             self.bench.add(request, now);
         }
-        if let Some(visit) = self.bench.next(now) {
-            return Next::Visit(visit);
+        while let Some(visit) = self.bench.next(now) {
+            if visit.purpose != Purpose::Page || self.robots.still_passes(&visit.request, now) {
+                return Next::Visit(visit);
+            }
+            // Its rules have expired or changed while it waited. It goes back to the robots stage, and its host is free.
+            let host: Box<str> = visit.request.url.host().into();
+            self.request(visit.request, now);
+            self.bench.release(&host, now, now);
         }
         match [self.bench.due(), self.ready.due()].into_iter().flatten().min() {
             Some(time) => Next::WaitUntil(time),
@@ -165,12 +176,24 @@ impl Frontier {
         }
     }
 
+    /// What [`Frontier::finished`] will say of this outcome: whoever stores what came must do so before.
+    pub fn settles(&self, visit: &Visit, outcome: FetchOutcome) -> Settled {
+        let retries = outcome.consequence().retries.min(self.politeness.retries_max);
+        if visit.request.attempt < retries { Settled::Again } else { Settled::Done }
+    }
+
+    /// What the robots.txt files that were read since the last call name as sitemaps. Whether they are asked for is the
+    /// caller's choice: they come back as links.
+    pub fn take_sitemaps(&mut self) -> Vec<Sitemaps> {
+        std::mem::take(&mut self.sitemaps)
+    }
+
     /// Takes a visit back: releases its host, and settles or reschedules its URL.
     pub fn finished(&mut self, finished: Finished, now: Time) -> Settled {
         let Finished { visit, outcome, at, retry_after_s, robots } = finished;
         let consequence = outcome.consequence();
         let attempt = visit.request.attempt;
-        let again = attempt < consequence.retries.min(self.politeness.retries_max);
+        let again = self.settles(&visit, outcome) == Settled::Again;
         // A server that names a time knows better than our table.
         let first = retry_after_s.map_or(consequence.wait, Duration::from_secs);
         let wait = first.saturating_mul(1 << attempt.min(16)).min(self.politeness.retry_after_max);
@@ -186,7 +209,10 @@ impl Frontier {
             }
             Purpose::Robots { host, hops } => match self.robots.answered(&host, hops, outcome, robots, now) {
                 Learned::Follow(url) => self.ask(url, host, hops + 1, 0, now),
-                Learned::Rules(passages) => passages.into_iter().for_each(|passage| self.pass(passage, now)),
+                Learned::Rules { passages, sitemaps } => {
+                    passages.into_iter().for_each(|passage| self.pass(passage, now));
+                    self.sitemaps.extend(sitemaps);
+                }
             },
         }
         let mut delay = self.politeness.host_delay(self.robots.crawl_delay(&host));
@@ -223,7 +249,7 @@ impl Frontier {
 mod tests {
     use super::*;
     use crate::{RobotsAnswer, ScopeRule};
-    use mattock_fetch::{Failure, FetchOutcome};
+    use mattock_fetch::Failure;
 
     fn at(ms: u64) -> Time {
         Time::ZERO + Duration::from_millis(ms)
@@ -297,8 +323,7 @@ mod tests {
     #[test]
     fn a_server_that_asks_for_a_pause_gets_it() {
         let mut frontier = frontier(0);
-        let link =
-            |path: &str| Link { url: WebUrl::parse(&format!("http://a.com/{path}")).unwrap(), depth: 0 };
+        let link = |path: &str| Link::page(WebUrl::parse(&format!("http://a.com/{path}")).unwrap(), 0);
         frontier.submit(vec![link("1"), link("2")], at(0));
         let robots = visit(&mut frontier, at(0));
         finish(&mut frontier, robots, FetchOutcome::Answered(404), at(0));
@@ -311,6 +336,29 @@ mod tests {
     }
 
     #[test]
+    fn what_waits_on_the_bench_is_judged_by_the_rules_of_its_day() {
+        let mut frontier = frontier(0);
+        let link = |path: &str| Link::page(WebUrl::parse(&format!("http://a.com/{path}")).unwrap(), 0);
+        frontier.submit(vec![link("1"), link("2"), link("3")], at(0));
+        let robots = visit(&mut frontier, at(0));
+        finish(&mut frontier, robots, FetchOutcome::Answered(404), at(0));
+        let page = visit(&mut frontier, at(0));
+        finish(&mut frontier, page, FetchOutcome::Answered(200), at(0));
+        let tomorrow = at(24 * 3600 * 1000);
+        let mut robots = visit(&mut frontier, tomorrow);
+        assert_eq!(robots.request.url.as_str(), "http://a.com/robots.txt", "not page 2");
+        assert_eq!(frontier.counts().queued, 2, "which waits like page 3");
+        robots.request.attempt = 9;
+        let body = Some(b"User-agent: *\nDisallow: /2".to_vec());
+        let answer = Some(RobotsAnswer { body, location: None });
+        let outcome = FetchOutcome::Answered(200);
+        let finished = Finished { visit: robots, outcome, at: tomorrow, retry_after_s: None, robots: answer };
+        frontier.finished(finished, tomorrow);
+        assert_eq!(visit(&mut frontier, tomorrow).request.url.as_str(), "http://a.com/3");
+        assert_eq!(frontier.counts().refused[&Refusal::Robots], 1);
+    }
+
+    #[test]
     fn refusals_are_counted_by_reason() {
         let mut frontier = Frontier::new(FrontierOptions {
             scope: Scope::new(ScopeRule::Host, Some(0)),
@@ -318,7 +366,7 @@ mod tests {
             product_token: "mattock".into(),
         });
         frontier.seed(WebUrl::parse("http://a.com/").unwrap(), at(0));
-        let link = |url: &str, depth| Link { url: WebUrl::parse(url).unwrap(), depth };
+        let link = |url: &str, depth| Link::page(WebUrl::parse(url).unwrap(), depth);
         frontier.submit(
             vec![link("http://b.com/", 0), link("http://a.com/x", 1), link("http://a.com/", 0)],
             at(0),

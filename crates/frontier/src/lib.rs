@@ -33,7 +33,7 @@ mod snapshot;
 pub mod workbench;
 
 pub use frontier::{Counts, Frontier, FrontierOptions, Next, Settled};
-pub use message::{Finished, Link, Purpose, Refusal, Request, RobotsAnswer, Visit};
+pub use message::{Finished, Link, Purpose, Refusal, Request, RobotsAnswer, Sitemaps, Target, Visit};
 pub use politeness::Politeness;
 pub use scope::{Scope, ScopeRule};
 pub use snapshot::SnapshotError;

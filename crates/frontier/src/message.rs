@@ -13,6 +13,33 @@ pub struct Link {
     pub url: WebUrl,
     /// Links from a seed to here; a redirect does not count as one.
     pub depth: u32,
+    /// Redirects that led here, one after the other.
+    pub redirects: u8,
+    /// What is to be found there.
+    pub target: Target,
+}
+
+impl Link {
+    /// A link to a page.
+    pub fn page(url: WebUrl, depth: u32) -> Link {
+        Link { url, depth, redirects: 0, target: Target::Page }
+    }
+}
+
+/// What a link leads to, hence what is made of the answer. It travels with the URL and changes nothing about how
+/// politely that is fetched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Target {
+    /// A page, as far as anybody knows.
+    #[default]
+    Page,
+    /// A sitemap.
+    Sitemap {
+        /// Indexes that led to it, one after the other.
+        level: u8,
+        /// How many more sitemaps may be asked for because of it.
+        allowance: u16,
+    },
 }
 
 /// A link that passed `seen`: to be fetched, unless robots.txt forbids it.
@@ -22,6 +49,10 @@ pub struct Request {
     pub url: WebUrl,
     /// Links from a seed to here.
     pub depth: u32,
+    /// Redirects that led here.
+    pub redirects: u8,
+    /// What is to be found there.
+    pub target: Target,
     /// Tries that failed before this one.
     pub attempt: u8,
     /// The place in the order of requests.
@@ -31,7 +62,7 @@ pub struct Request {
 /// What a visit is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// A page that the crawl asked for.
+    /// A page, or a sitemap, that the crawl asked for.
     Page,
     /// The robots.txt of a host, which need not be the host that is visited: redirects lead elsewhere.
     Robots {
@@ -49,6 +80,13 @@ pub struct Visit {
     pub request: Request,
     /// What for.
     pub purpose: Purpose,
+}
+
+impl Visit {
+    /// Whether it is for a page: neither a robots.txt nor a sitemap.
+    pub fn is_page(&self) -> bool {
+        self.purpose == Purpose::Page && self.request.target == Target::Page
+    }
 }
 
 /// What came of a visit, as far as the frontier cares.
@@ -74,6 +112,17 @@ pub struct RobotsAnswer {
     pub body: Option<Vec<u8>>,
     /// Where a redirect leads, if it leads anywhere.
     pub location: Option<WebUrl>,
+}
+
+/// What a robots.txt names as sitemaps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sitemaps {
+    /// The host that it holds for.
+    pub host: Box<str>,
+    /// The least depth of the requests that it was read for.
+    pub depth: u32,
+    /// In the file's order, unresolved and unchecked.
+    pub urls: Vec<String>,
 }
 
 /// Why a URL was not fetched although it was discovered.

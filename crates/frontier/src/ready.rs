@@ -65,13 +65,17 @@ pub(crate) type Smallest<T> = Reverse<T>;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Link;
+    use crate::budget::Budget;
     use mattock_weburl::WebUrl;
     use std::time::Duration;
 
     #[test]
     fn deferred_requests_come_when_they_are_due() {
-        let request =
-            |number| Request { url: WebUrl::parse("http://a.com/").unwrap(), depth: 0, attempt: 0, number };
+        let request = |number| Request {
+            number,
+            ..Budget::default().admit(Link::page(WebUrl::parse("http://a.com/").unwrap(), 0))
+        };
         let second = Time::ZERO + Duration::from_secs(1);
         let mut ready = Ready::default();
         ready.push(request(1));

@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn the_rule_decides_what_belongs_to_a_seed() {
-        let link = |text: &str, depth| Link { url: WebUrl::parse(text).unwrap(), depth };
+        let link = |text: &str, depth| Link::page(WebUrl::parse(text).unwrap(), depth);
         let judge = |rule, text: &str| {
             let mut scope = Scope::new(rule, Some(3));
             scope.include(&WebUrl::parse("http://www.example.co.uk/").unwrap());

@@ -69,8 +69,7 @@ mod tests {
 
     #[test]
     fn each_url_passes_once_and_in_order() {
-        let link =
-            |path: &str| Link { url: WebUrl::parse(&format!("http://a.com/{path}")).unwrap(), depth: 0 };
+        let link = |path: &str| Link::page(WebUrl::parse(&format!("http://a.com/{path}")).unwrap(), 0);
         let mut seen = UrlSeen::default();
         let mut links = vec![link("b"), link("a"), link("b"), link("c")];
         seen.check_update(&mut links);

@@ -1,16 +1,17 @@
 //! The frontier as bytes, for a clean stop.
 //!
 //! `MATTOCKF`, version (u32), count of seen fingerprints (u64), those sorted (u64 each), count of requests (u64),
-//! each as depth (u32), attempt (u8), length (u32), URL; a CRC-32 of everything before it. All numbers are little-endian.
+//! each as depth (u32), redirects (u8), target (u8: 0 a page, else a sitemap at this level less one), allowance (u16), attempt
+//! (u8), length (u32), URL; a CRC-32 of everything before it. All numbers are little-endian.
 //! Visits in flight are not in it: a stop waits for them.
 
 use mattock_env::Time;
 use mattock_weburl::{Fingerprint, WebUrl};
 
-use crate::{Frontier, Link, Request};
+use crate::{Frontier, Link, Request, Target};
 
 const MAGIC: &[u8; 8] = b"MATTOCKF";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// Why a snapshot cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -44,6 +45,12 @@ impl Frontier {
         for request in requests {
             let url = request.url.as_str().as_bytes();
             bytes.extend_from_slice(&request.depth.to_le_bytes());
+            let (target, allowance) = match request.target {
+                Target::Page => (0, 0),
+                Target::Sitemap { level, allowance } => (level.saturating_add(1), allowance),
+            };
+            bytes.extend_from_slice(&[request.redirects, target]);
+            bytes.extend_from_slice(&allowance.to_le_bytes());
             bytes.push(request.attempt);
             bytes.extend_from_slice(&(url.len() as u32).to_le_bytes());
             bytes.extend_from_slice(url);
@@ -70,10 +77,15 @@ impl Frontier {
             self.seen.insert(Fingerprint(reader.u64()?));
         }
         for _ in 0..reader.u64()? {
-            let (depth, attempt, len) = (reader.u32()?, reader.take(1)?[0], reader.u32()?);
+            let (depth, redirects, target) = (reader.u32()?, reader.u8()?, reader.u8()?);
+            let (allowance, attempt, len) = (reader.u16()?, reader.u8()?, reader.u32()?);
             let text = std::str::from_utf8(reader.take(len as usize)?).map_err(|_| SnapshotError::Damaged)?;
             let url = WebUrl::parse(text).map_err(|_| SnapshotError::Damaged)?;
-            self.restore_request(Link { url, depth }, attempt, now);
+            let target = match target.checked_sub(1) {
+                None => Target::Page,
+                Some(level) => Target::Sitemap { level, allowance },
+            };
+            self.restore_request(Link { url, depth, redirects, target }, attempt, now);
         }
         Ok(())
     }
@@ -88,6 +100,14 @@ impl<'a> Reader<'a> {
         let (taken, rest) = self.bytes.split_at_checked(count).ok_or(SnapshotError::Damaged)?;
         self.bytes = rest;
         Ok(taken)
+    }
+
+    fn u8(&mut self) -> Result<u8, SnapshotError> {
+        self.take(1).map(|bytes| bytes[0])
+    }
+
+    fn u16(&mut self) -> Result<u16, SnapshotError> {
+        self.take(2).map(|bytes| u16::from(bytes[1]) << 8 | u16::from(bytes[0]))
     }
 
     fn u32(&mut self) -> Result<u32, SnapshotError> {
@@ -117,7 +137,11 @@ mod tests {
         let mut frontier = frontier();
         let links = (0..50).map(|number| {
             let text = format!("http://h{}.com/{number}", number % 7);
-            Link { url: WebUrl::parse(&text).unwrap(), depth: number }
+            let target = match number % 3 {
+                0 => Target::Page,
+                _ => Target::Sitemap { level: number as u8 % 4, allowance: 300 + number as u16 },
+            };
+            Link { url: WebUrl::parse(&text).unwrap(), depth: number, redirects: number as u8 % 5, target }
         });
         frontier.submit(links.collect(), Time::ZERO);
         frontier
@@ -145,7 +169,7 @@ mod tests {
             assert!(frontier().restore(&bytes[..place], Time::ZERO).is_err(), "cut at {place}");
         }
         let mut newer = bytes;
-        newer[8] = 2;
-        assert_eq!(frontier().restore(&newer, Time::ZERO), Err(SnapshotError::Version(2)));
+        newer[8] = 3;
+        assert_eq!(frontier().restore(&newer, Time::ZERO), Err(SnapshotError::Version(3)));
     }
 }

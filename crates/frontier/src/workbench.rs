@@ -207,12 +207,14 @@ impl Workbench {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Link;
+    use crate::budget::Budget;
     use mattock_weburl::WebUrl;
     use proptest::prelude::*;
     use std::time::Duration;
 
     fn request(url: &str, number: u64) -> Request {
-        Request { url: WebUrl::parse(url).unwrap(), depth: 0, attempt: 0, number }
+        Request { number, ..Budget::default().admit(Link::page(WebUrl::parse(url).unwrap(), 0)) }
     }
 
     fn at(ms: u64) -> Time {

@@ -58,6 +58,7 @@ fn main() -> Result<(), RepositoryError> {
                 response_head: head,
                 body,
                 truncated: None,
+                security: None,
                 metadata: &[],
             }
             };

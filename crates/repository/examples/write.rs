@@ -6,7 +6,7 @@ use std::path::Path;
 use mattock_env::{Files, Random, UnixTime};
 use mattock_repository::record::RefersTo;
 use mattock_repository::{
-    Page, Record, RecordId, RecordType, RepositoryError, Truncated, WarcWriter, WriterOptions,
+    Page, Record, RecordId, RecordType, RepositoryError, Security, Truncated, WarcWriter, WriterOptions,
 };
 
 fn main() -> Result<(), RepositoryError> {
@@ -55,6 +55,11 @@ fn main() -> Result<(), RepositoryError> {
             response_head: heads[number as usize % heads.len()],
             body: &body,
             truncated: (number % 10 == 9).then_some(Truncated::Length),
+            security: (number % 4 == 0).then_some(Security {
+                protocol: if number % 8 == 0 { "h2" } else { "http/1.1" },
+                version: "tls/1.3",
+                cipher_suite: "TLS_AES_128_GCM_SHA256",
+            }),
             metadata: if number % 3 == 0 { &metadata } else { &[] },
         })?;
         if number % 50 == 0 {

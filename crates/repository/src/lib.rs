@@ -19,7 +19,7 @@ mod writer;
 
 pub use error::{Damage, RepositoryError};
 pub use fields::Fields;
-pub use page::Page;
+pub use page::{Page, Security};
 pub use reader::{StoredRecord, WarcReader};
 pub use record::{DatePrecision, Digest, Record, RecordId, RecordType, Truncated};
 pub use repair::{RepairReport, repair_tail};

@@ -26,6 +26,19 @@ pub struct Page<'a> {
     pub body: &'a [u8],
     /// Why the body is not all there was.
     pub truncated: Option<Truncated>,
+    /// How the connection was secured; `None` if it was not.
+    pub security: Option<Security<'a>>,
     /// Facts for the metadata record: via, depth, outcome… Empty: no metadata record.
     pub metadata: &'a [(&'a str, String)],
+}
+
+/// What a request and its response say about the connection that carried them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Security<'a> {
+    /// What was spoken: `http/1.1` or `h2`.
+    pub protocol: &'a str,
+    /// And over what: `tls/1.2` or `tls/1.3`.
+    pub version: &'a str,
+    /// The registered name of the cipher suite.
+    pub cipher_suite: &'a str,
 }

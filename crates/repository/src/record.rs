@@ -10,6 +10,8 @@ use std::net::IpAddr;
 use mattock_env::{Random, UnixTime};
 use sha1::{Digest as _, Sha1};
 
+use crate::page::Security;
+
 /// What a record is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RecordType {
@@ -166,6 +168,8 @@ pub struct Record<'a> {
     pub target_uri: Option<&'a str>,
     /// `WARC-IP-Address`.
     pub ip: Option<IpAddr>,
+    /// `WARC-Protocol`, once for each layer, and `WARC-Cipher-Suite`.
+    pub security: Option<Security<'a>>,
     /// `WARC-Concurrent-To`: a record of the same capture.
     pub concurrent_to: Option<RecordId>,
     /// `WARC-Warcinfo-ID`.
@@ -195,6 +199,7 @@ impl<'a> Record<'a> {
             date,
             target_uri: None,
             ip: None,
+            security: None,
             concurrent_to: None,
             warcinfo_id: None,
             refers_to: None,
@@ -218,6 +223,11 @@ impl<'a> Record<'a> {
         }
         if let Some(ip) = self.ip {
             field(out, "WARC-IP-Address", format_args!("{ip}"));
+        }
+        if let Some(security) = self.security {
+            text_field(out, "WARC-Protocol", security.protocol);
+            text_field(out, "WARC-Protocol", security.version);
+            text_field(out, "WARC-Cipher-Suite", security.cipher_suite);
         }
         if let Some(id) = self.concurrent_to {
             field(out, "WARC-Concurrent-To", format_args!("{id}"));
@@ -342,6 +352,24 @@ mod tests {
             Digest::of(block)
         );
         assert_eq!(String::from_utf8(out).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_secured_connection_is_told_layer_by_layer() {
+        let id = RecordId::new(&mut Random::from_seed(1));
+        let security = Security {
+            protocol: "h2",
+            version: "tls/1.3",
+            cipher_suite: "TLS_AES_128_GCM_SHA256\r\nWARC-Type: x",
+        };
+        let record =
+            Record { security: Some(security), ..Record::new(RecordType::Response, id, UnixTime::default()) };
+        let mut out = Vec::new();
+        record.write_to(DatePrecision::Seconds, &mut out);
+        let text = String::from_utf8(out).unwrap();
+        let fields = "\r\nWARC-Protocol: h2\r\nWARC-Protocol: tls/1.3\r\n\
+                      WARC-Cipher-Suite: TLS_AES_128_GCM_SHA256  WARC-Type: x\r\n";
+        assert!(text.contains(fields), "{text}");
     }
 
     #[test]

@@ -162,6 +162,7 @@ impl WarcWriter {
             let record = Record {
                 target_uri: Some(page.url),
                 ip: page.ip,
+                security: page.security,
                 concurrent_to: Some(response_id),
                 content_type: "application/http; msgtype=request",
                 block: &[page.request],
@@ -177,6 +178,7 @@ impl WarcWriter {
         let record = Record {
             target_uri: Some(page.url),
             ip: page.ip,
+            security: page.security,
             // A record that is taken out of its file is nearly always the response: it says where it came from.
             warcinfo_id: self.warcinfo_id,
             truncated: page.truncated,

@@ -39,6 +39,7 @@ pub(crate) fn page<'a>(url: &'a str, body: &'a [u8], metadata: &'a [(&'a str, St
         response_head: b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n",
         body,
         truncated: None,
+        security: None,
         metadata,
     }
 }

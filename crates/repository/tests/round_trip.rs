@@ -68,6 +68,7 @@ fn write(inputs: &[Input], options: WriterOptions) -> mattock_env::Files {
             response_head: &head,
             body: &input.body,
             truncated: input.truncated,
+            security: None,
             metadata: &metadata,
         };
         let written = writer.write_page(&page).unwrap();

@@ -190,6 +190,11 @@ impl Robots {
         &self.sitemaps
     }
 
+    /// The same, and they are forgotten here: whoever reads them once need not keep them for as long as the rules.
+    pub fn take_sitemaps(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.sitemaps)
+    }
+
     /// Why the whole host is closed, if it is.
     pub fn disallow_reason(&self) -> Option<DisallowReason> {
         self.disallow_reason

@@ -70,6 +70,7 @@ impl Steps {
             response_head: exchange.head_bytes(),
             body: exchange.body(),
             truncated: None,
+            security: None,
             metadata: &[],
         })?;
         Ok(())
@@ -185,6 +186,7 @@ pub(super) fn parts(env: &Env, targets: &[Target]) -> Result<Parts, PathError> {
                 response_head: head.as_bytes(),
                 body,
                 truncated: None,
+                security: None,
                 metadata: &[],
             };
             steps.archive.write_page(&page).map(drop)

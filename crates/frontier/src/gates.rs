@@ -1,0 +1,226 @@
+//! Gates: who else must be left alone beside the host. A server (one address) may carry thousands of hosts, and a domain too.
+//!
+//! A gate lets one visit in at a time, and the next one only when its delay has passed since the last one ended: so the gap
+//! that the server sees is never below the delay, whatever the network does. Taking it is one step, and whoever fails gets a
+//! time at which it is worth trying again. These times are handed out a delay apart, so that ten thousand hosts behind one
+//! address cost one try each per visit and not ten thousand.
+//!
+//! [`Servers`] are shared by all partitions of a process, behind one lock per shard; [`Gates`] belong to one partition.
+//!
+//! Invariants: between two visits through a gate lies its delay; a gate that is taken is never forgotten. A gate that is free
+//! and whose delay is over is, so the tables hold those of the last few seconds only.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::net::IpAddr;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use mattock_env::Time;
+
+/// One gate.
+#[derive(Clone, Copy, Debug, Default)]
+struct Gate {
+    taken: bool,
+    /// When it may be taken next, once it is free.
+    next_allowed: Time,
+    /// The last time that was handed out to somebody who has to come again.
+    told: Time,
+}
+
+/// Gates by what they guard.
+#[derive(Debug)]
+pub struct Gates<K> {
+    delay: Duration,
+    gates: HashMap<K, Gate>,
+    /// At this many the table is looked through for gates to forget.
+    look_at: usize,
+}
+
+const LOOK_AT_MIN: usize = 1024;
+
+impl<K: Hash + Eq + Copy> Gates<K> {
+    /// With this delay; zero means that there are no gates.
+    pub fn new(delay: Duration) -> Gates<K> {
+        Gates { delay, gates: HashMap::new(), look_at: LOOK_AT_MIN }
+    }
+
+    /// Whether there is nothing to guard.
+    pub fn are_open(&self) -> bool {
+        self.delay.is_zero()
+    }
+
+    /// Takes the gate, or says when to come again.
+    pub fn take(&mut self, key: K, now: Time) -> Result<(), Time> {
+        if self.are_open() {
+            return Ok(());
+        }
+        if self.gates.len() >= self.look_at {
+            self.gates.retain(|_, gate| gate.taken || gate.next_allowed > now);
+            self.look_at = (self.gates.len() * 2).max(LOOK_AT_MIN);
+        }
+        let gate = self.gates.entry(key).or_default();
+        if !gate.taken && gate.next_allowed <= now {
+            gate.taken = true;
+            return Ok(());
+        }
+        let free = gate.next_allowed.max(if gate.taken { now + self.delay } else { now });
+        gate.told = if gate.told < free { free } else { gate.told + self.delay };
+        Err(gate.told)
+    }
+
+    /// The visit ended at `ended`; `wait` is how long the server wants to be left alone at least.
+    pub fn release(&mut self, key: K, ended: Time, wait: Duration) {
+        if let Some(gate) = self.gates.get_mut(&key) {
+            gate.taken = false;
+            gate.next_allowed = gate.next_allowed.max(ended + self.delay.max(wait));
+        }
+    }
+
+    /// Gives back a gate that was taken and not used.
+    pub fn give_back(&mut self, key: K) {
+        if let Some(gate) = self.gates.get_mut(&key) {
+            gate.taken = false;
+        }
+    }
+
+    /// Keeps a gate shut until `time`, as after a restart.
+    pub fn hold(&mut self, key: K, time: Time) {
+        if !self.are_open() {
+            let gate = self.gates.entry(key).or_default();
+            gate.next_allowed = gate.next_allowed.max(time);
+        }
+    }
+
+    /// Gates in the table.
+    pub fn len(&self) -> usize {
+        self.gates.len()
+    }
+
+    /// Whether the table is empty.
+    pub fn is_empty(&self) -> bool {
+        self.gates.is_empty()
+    }
+}
+
+const SHARDS: usize = 16;
+
+/// The gates of servers, for all partitions of a process.
+#[derive(Debug)]
+pub struct Servers {
+    shards: Vec<Mutex<Gates<IpAddr>>>,
+}
+
+impl Servers {
+    /// With this delay; zero means that servers are not looked at.
+    pub fn new(delay: Duration) -> Servers {
+        Servers { shards: (0..SHARDS).map(|_| Mutex::new(Gates::new(delay))).collect() }
+    }
+
+    fn with<T>(&self, server: IpAddr, work: impl FnOnce(&mut Gates<IpAddr>) -> T) -> T {
+        let last = match server {
+            IpAddr::V4(address) => address.octets()[3],
+            IpAddr::V6(address) => address.octets()[15],
+        };
+        let shard = &self.shards[usize::from(last) % SHARDS];
+        work(&mut shard.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Takes the server's gate, or says when to come again.
+    pub fn take(&self, server: IpAddr, now: Time) -> Result<(), Time> {
+        self.with(server, |gates| gates.take(server, now))
+    }
+
+    /// The visit ended.
+    pub fn release(&self, server: IpAddr, ended: Time, wait: Duration) {
+        self.with(server, |gates| gates.release(server, ended, wait));
+    }
+
+    /// Gives back a gate that was taken and not used.
+    pub fn give_back(&self, server: IpAddr) {
+        self.with(server, |gates| gates.give_back(server));
+    }
+
+    /// Keeps a server from being visited before `time`.
+    pub fn hold(&self, server: IpAddr, time: Time) {
+        self.with(server, |gates| gates.hold(server, time));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const DELAY: Duration = Duration::from_secs(1);
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn a_gate_opens_a_delay_after_the_visit_has_ended() {
+        let mut gates = Gates::new(DELAY);
+        assert_eq!(gates.take(7, at(0)), Ok(()));
+        assert_eq!(gates.take(7, at(100)), Err(at(1100)));
+        gates.release(7, at(300), Duration::ZERO);
+        assert_eq!(gates.take(7, at(1100)), Err(at(1300)));
+        assert_eq!(gates.take(7, at(1300)), Ok(()));
+        gates.release(7, at(1400), Duration::from_secs(9));
+        assert_eq!(gates.take(7, at(9000)), Err(at(10_400)));
+        assert_eq!(gates.take(8, at(9000)), Ok(()));
+    }
+
+    #[test]
+    fn those_who_wait_come_again_one_after_the_other() {
+        let mut gates = Gates::new(DELAY);
+        gates.take(7, at(0)).unwrap();
+        let told: Vec<Time> = (0..100).map(|_| gates.take(7, at(0)).unwrap_err()).collect();
+        assert!(told.windows(2).all(|pair| pair[1].since(pair[0]) == DELAY));
+    }
+
+    #[test]
+    fn gates_that_are_free_are_forgotten() {
+        let mut gates = Gates::new(DELAY);
+        for key in 0..5000u64 {
+            gates.take(key, at(key * 10)).unwrap();
+            gates.release(key, at(key * 10), Duration::ZERO);
+        }
+        assert!(gates.len() <= LOOK_AT_MIN, "{}", gates.len());
+    }
+
+    #[test]
+    fn without_a_delay_there_are_none() {
+        let mut gates = Gates::new(Duration::ZERO);
+        assert_eq!((gates.take(1, at(0)), gates.take(1, at(0))), (Ok(()), Ok(())));
+        assert!(gates.is_empty());
+    }
+
+    proptest! {
+        /// Whoever comes when it was told to, in whatever order visits end: the gap holds, and everybody gets in.
+        #[test]
+        fn the_gap_holds_and_nobody_starves(durations in proptest::collection::vec(0u64..3000, 1..60)) {
+            let mut gates = Gates::new(DELAY);
+            let mut waiting: Vec<(Time, usize)> = (0..durations.len()).map(|visitor| (at(0), visitor)).collect();
+            let (mut tries, mut last_end) = (0, None::<Time>);
+            while let Some(index) = (0..waiting.len()).min_by_key(|&index| waiting[index]) {
+                let (now, visitor) = waiting.swap_remove(index);
+                tries += 1;
+                prop_assert!(tries < 20 * durations.len() + 20);
+                match gates.take(1u8, now) {
+                    Err(time) => {
+                        prop_assert!(time > now);
+                        waiting.push((time, visitor));
+                    }
+                    Ok(()) => {
+                        prop_assert!(last_end.is_none_or(|end| now >= end + DELAY));
+                        // The visit ends before anybody else tries: the next try comes at its end or later.
+                        let end = now + Duration::from_millis(durations[visitor]);
+                        gates.release(1, end, Duration::ZERO);
+                        last_end = Some(end);
+                    }
+                }
+            }
+        }
+    }
+}
