@@ -2,12 +2,7 @@
 
 use mattock_weburl::{WebUrl, domain_of};
 
-/// Lines of the suite that do not hold for us.
-const EXCEPTIONS: [(&str, &str); 3] = [
-    ("null", "there is no missing host name"),
-    (".example.com", "an empty label never resolves; such a name counts for the domain that it ends in"),
-    (".example.example", "the same"),
-];
+use crate::exceptions::PUBLIC_SUFFIXES;
 
 /// What the suite expects, in our terms: the whole name where it has no registrable domain.
 #[test]
@@ -16,7 +11,7 @@ fn the_list_s_own_tests() {
     let mut checked = 0;
     for line in suite.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//")) {
         let (name, expected) = line.split_once(' ').expect("two words on a line");
-        if EXCEPTIONS.iter().any(|(exception, _)| *exception == name) {
+        if PUBLIC_SUFFIXES.iter().any(|(exception, _)| *exception == name) {
             continue;
         }
         let punycode = |name: &str| match WebUrl::parse(&format!("http://{name}/")) {
