@@ -184,17 +184,18 @@ impl Body {
                 room = whole.min(self.longest + 1).saturating_sub(end).clamp(1, RESERVE_BYTES_MAX);
             }
             Framing::Chunked => {
-                match self.chunks.advance(buffer) {
+                let progress = self.chunks.advance(buffer);
+                end = self.chunks.decoded;
+                match progress {
+                    // What comes behind the limit does not matter, however much of it one read brought.
+                    _ if end > self.longest => return Step::Done(Some(Truncation::Length)),
                     Progress::More => {}
                     Progress::Done { clean } => {
                         self.clean &= clean;
-                        return Step::Done(
-                            (self.chunks.decoded > self.longest).then_some(Truncation::Length),
-                        );
+                        return Step::Done(None);
                     }
                     Progress::Broken => return Step::Done(Some(Truncation::Disconnect)),
                 }
-                end = self.chunks.decoded;
             }
             Framing::UntilClose => {}
         }
