@@ -177,7 +177,9 @@ fn longest(wire_bytes: usize, limits: &DecodeLimits) -> usize {
 fn gather(reader: &mut dyn Stage, wire_bytes: usize, limits: &DecodeLimits) -> (Vec<u8>, io::Result<()>) {
     let longest = longest(wire_bytes, limits);
     // Text shrinks to a quarter or so; a wrong guess costs one move.
-    let mut bytes = Vec::with_capacity((wire_bytes.saturating_mul(5)).clamp(PIECE_BYTES_MIN, longest.max(1)));
+    // The limit may be below the smallest piece.
+    let guess = wire_bytes.saturating_mul(5).max(PIECE_BYTES_MIN).min(longest.max(1));
+    let mut bytes = Vec::with_capacity(guess);
     let mut piece = PIECE_BYTES_MIN;
     let mut filled = 0;
     loop {
