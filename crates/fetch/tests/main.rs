@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "the helpers of tests fail by panicking, as tests do")]
 
 mod content;
+mod corpus;
 mod names;
 mod requests;
 mod secure;
