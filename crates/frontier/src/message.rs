@@ -132,6 +132,30 @@ pub enum Refusal {
     Scope,
     /// More links away from a seed than the crawl goes.
     Depth,
+    /// Under a SURT prefix that the crawl leaves out.
+    DeniedPrefix,
+    /// Matches an expression that the crawl leaves out.
+    DeniedPattern,
+    /// Of a content type that the crawl does not keep.
+    ContentType,
+    /// On a host that the blocklist names.
+    BlockedHost,
+    /// On a host of a domain that the blocklist names.
+    BlockedDomain,
+    /// On a server whose address the blocklist names.
+    BlockedAddress,
+    /// Matches a URL pattern of the blocklist.
+    BlockedUrl,
+    /// Longer than URLs of pages are.
+    UrlTooLong,
+    /// Its path has more segments than paths of pages have.
+    PathTooDeep,
+    /// Its path says the same again and again.
+    PathRepeats,
+    /// Its query has more parameters than queries of pages have.
+    TooManyParameters,
+    /// One of too many combinations of parameters on one path.
+    QueryExplosion,
     /// robots.txt forbids it.
     Robots,
     /// robots.txt could not be had, which forbids everything.
@@ -144,6 +168,18 @@ impl Refusal {
         match self {
             Refusal::Scope => "out-of-scope",
             Refusal::Depth => "too-deep",
+            Refusal::DeniedPrefix => "denied-prefix",
+            Refusal::DeniedPattern => "denied-pattern",
+            Refusal::ContentType => "content-type",
+            Refusal::BlockedHost => "blocked-host",
+            Refusal::BlockedDomain => "blocked-domain",
+            Refusal::BlockedAddress => "blocked-address",
+            Refusal::BlockedUrl => "blocked-url",
+            Refusal::UrlTooLong => "url-too-long",
+            Refusal::PathTooDeep => "path-too-deep",
+            Refusal::PathRepeats => "path-repeats",
+            Refusal::TooManyParameters => "too-many-parameters",
+            Refusal::QueryExplosion => "query-explosion",
             Refusal::Robots => "robots",
             Refusal::RobotsUnreachable => "robots-unreachable",
         }
