@@ -1,12 +1,18 @@
 //! The command line.
 
+pub(crate) mod network;
+pub(crate) mod probe;
+
 use std::path::PathBuf;
 
-use clap::{ArgAction, Parser, Subcommand, ValueEnum};
+use clap::{Parser, Subcommand, ValueEnum};
 use mattock_crawl::units::{parse_duration, parse_size};
 use mattock_drum::bench::StreamKind;
 use mattock_simweb::Preset;
 use mattock_weburl::WebUrl;
+
+use network::NetworkArgs;
+use probe::{FetchArgs, RobotsArgs};
 
 /// Crawls, stores and studies the Web.
 #[derive(Debug, Parser)]
@@ -23,6 +29,10 @@ pub(crate) enum Command {
     Crawl(Box<CrawlArgs>),
     /// Crawl a simulated Web for a while and show what was found
     Demo(DemoArgs),
+    /// Fetch one URL the way a crawl would, and show step by step what happens
+    Fetch(Box<FetchArgs>),
+    /// Read robots.txt files
+    Robots(RobotsArgs),
     /// Serve, measure and audit the simulated Web
     Simweb(SimwebArgs),
     /// Show the configuration
@@ -38,16 +48,12 @@ pub(crate) enum Command {
 #[command(args_override_self = true)]
 pub(crate) struct CrawlArgs {
     /// URLs to begin with
-    #[arg(value_name = "SEED", value_parser = parse_seed)]
+    #[arg(value_name = "SEED", value_parser = parse_url)]
     pub(crate) seeds: Vec<String>,
 
     /// The crawl's directory: new, empty, or an earlier crawl to go on with
     #[arg(long, value_name = "DIR", env = "MATTOCK_OUT")]
     pub(crate) out: PathBuf,
-
-    /// A configuration file (see `mattock config --example`)
-    #[arg(long, value_name = "FILE", env = "MATTOCK_CONFIG")]
-    pub(crate) config: Option<PathBuf>,
 
     /// Stop after so many pages
     #[arg(long, value_name = "N", env = "MATTOCK_MAX_PAGES")]
@@ -77,21 +83,8 @@ pub(crate) struct CrawlArgs {
     #[arg(long, value_name = "SIZE", env = "MATTOCK_BODY_MAX", value_parser = checked_size)]
     pub(crate) body_max: Option<String>,
 
-    /// Who crawls: a URL or e-mail address that becomes part of the User-Agent
-    #[arg(long, value_name = "TEXT", env = "MATTOCK_CONTACT")]
-    pub(crate) contact: Option<String>,
-
-    /// A name server to ask instead of the machine's; may be repeated
-    #[arg(long, value_name = "ADDRESS", env = "MATTOCK_DNS", action = ArgAction::Append)]
-    pub(crate) dns: Vec<String>,
-
-    /// A range of addresses to connect to beside the public ones, like 127.0.0.0/8; may be repeated
-    #[arg(long, value_name = "CIDR", env = "MATTOCK_ALLOW_ADDRESS", action = ArgAction::Append)]
-    pub(crate) allow_address: Vec<String>,
-
-    /// Connect to another port than the URL says, like 80=8080; may be repeated
-    #[arg(long, value_name = "FROM=TO", env = "MATTOCK_CONNECT_PORT", action = ArgAction::Append)]
-    pub(crate) connect_port: Vec<String>,
+    #[command(flatten)]
+    pub(crate) network: NetworkArgs,
 
     /// Print the result as one JSON object on stdout
     #[arg(long)]
@@ -141,6 +134,9 @@ pub(crate) enum SimwebCommand {
     /// Say what a perfect crawl of a world would find
     Truth(TruthArgs),
     /// Judge a crawler by the server's log of its requests
+    ///
+    /// Exit code: 0 if it did nothing that none may do, 1 if it did. Requests that came too soon count only if --delay
+    /// is given: a crawl may have been told another delay than the one asked for when serving.
     Audit(AuditArgs),
     /// Print a world's parameters as a commented TOML file
     Params(ParamsArgs),
@@ -319,7 +315,7 @@ pub(crate) struct CompletionsArgs {
     pub(crate) shell: clap_complete::Shell,
 }
 
-fn parse_seed(text: &str) -> Result<String, String> {
+fn parse_url(text: &str) -> Result<String, String> {
     WebUrl::parse(text).map(|_| text.to_owned()).map_err(|error| error.to_string())
 }
 

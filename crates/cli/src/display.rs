@@ -133,10 +133,38 @@ pub(crate) fn print_summary(summary: &Summary, out: &Path) {
         eprintln!("  refused    {}", counted(&summary.refused));
     }
     eprintln!("  archive    {}", out.join("warc").display());
-    if summary.pages == 0 && summary.refused.contains_key("robots-unreachable") {
-        eprintln!(
-            "\nNo page came in, because robots.txt could not be had: the hosts do not answer, their names do not \
-             exist,\nor their addresses are not public (`--allow-address` permits others)."
-        );
+}
+
+/// What kept a crawl from getting a single page, the most frequent cause first; `None` if it got one.
+pub(crate) fn all_failed(summary: &Summary) -> Option<String> {
+    let came_in = |outcome: &str| outcome.parse().is_ok_and(|status: u16| (200..300).contains(&status));
+    if summary.pages > 0 || summary.outcomes.keys().any(|outcome| came_in(outcome)) {
+        return None;
     }
+    let failed = |outcome: &&String| !outcome.parse().is_ok_and(|status: u16| status < 400);
+    let mut causes: Vec<(&String, u64)> = summary
+        .outcomes
+        .iter()
+        .filter(|(name, _)| failed(name))
+        .map(|(name, count)| (name, *count))
+        .collect();
+    causes.extend(summary.refused.iter().map(|(name, count)| (name, *count)));
+    // Those of equal number stand in the order of their names.
+    let most = causes.iter().map(|(_, count)| *count).max()?;
+    let (name, count) = causes.into_iter().find(|(_, count)| *count == most)?;
+    let explained = match name.as_str() {
+        "robots" => "robots.txt forbids them",
+        "robots-unreachable" => {
+            "robots.txt could not be had, which forbids everything: the hosts do not answer, their names do not \
+             exist, or their addresses are not public (`--allow-address` permits others)"
+        }
+        "out-of-scope" => "they lead out of the scope (`--scope` widens it)",
+        "no-such-name" => "the name does not exist",
+        "refused" => "nothing listens there",
+        "forbidden-address" => "the address is not public (`--allow-address` permits others)",
+        "certificate" => "the certificate is not valid",
+        _ => "",
+    };
+    let explained = if explained.is_empty() { String::new() } else { format!(": {explained}") };
+    Some(format!("{name} × {}{explained}", HumanCount(count)))
 }

@@ -11,6 +11,8 @@ use mattock_simweb::{ServeError, SimwebError};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ended {
     Done,
+    /// What was asked for did not come about, and why was said already.
+    Failed,
     /// By the user; the state is safe.
     Interrupted,
 }
@@ -30,6 +32,7 @@ impl std::error::Error for Usage {}
 pub(crate) fn code(result: anyhow::Result<Ended>) -> ExitCode {
     match result {
         Ok(Ended::Done) => ExitCode::SUCCESS,
+        Ok(Ended::Failed) => ExitCode::from(1),
         Ok(Ended::Interrupted) => ExitCode::from(130),
         Err(error) => {
             // A closed pipe (`mattock … | head`) is how readers say that they have enough.

@@ -9,6 +9,8 @@ mod commands;
 mod display;
 mod exit;
 mod output;
+mod probe;
+mod settings;
 mod shell;
 mod signals;
 
@@ -23,6 +25,8 @@ fn main() -> ExitCode {
     let result = match args.command {
         Command::Crawl(args) => commands::crawl::run(args),
         Command::Demo(args) => commands::demo::run(args),
+        Command::Fetch(args) => commands::fetch::run(*args),
+        Command::Robots(args) => commands::robots::run(args),
         Command::Simweb(args) => commands::simweb::run(args),
         Command::Config(args) => commands::config::run(args),
         Command::Bench(args) => commands::bench::run(args),

@@ -1,27 +1,32 @@
 //! `mattock crawl`
 
 use std::io::Write;
-use std::path::Path;
 
 use anyhow::Context;
-use mattock_crawl::config::{RawCrawl, RawFetch, RawIdentity, RawNetwork, RawPoliteness, RawScope};
-use mattock_crawl::{Control, Crawl, End, RawConfig};
+use mattock_crawl::config::{RawCrawl, RawFetch, RawPoliteness, RawScope};
+use mattock_crawl::{Config, Control, Crawl, End, RawConfig};
 use mattock_env::Env;
 
 use crate::args::{CrawlArgs, Scope};
-use crate::display::{Display, print_summary};
-use crate::exit::{Ended, read_named};
+use crate::display::{Display, all_failed, print_summary};
+use crate::exit::Ended;
 use crate::output;
+use crate::settings::{asked, check_directory, some};
 use crate::shell::{program, quoted};
 use crate::signals::Interrupts;
 
 pub(crate) fn run(args: Box<CrawlArgs>) -> anyhow::Result<Ended> {
     let env = Env::real();
-    let asked = match &args.config {
-        Some(path) => flags(&args).or(read_config(&env, path)?),
-        None => flags(&args),
-    };
+    let asked = asked(&env, flags(&args), &args.network)?;
+    check_directory(&env, &args.out)?;
     let crawl = Crawl::open(&env, &args.out, asked)?;
+    if !args.quiet && is_anonymous(crawl.config()) {
+        eprintln!(
+            "warning: nobody can tell who crawls; name a URL or an e-mail address with --contact, so that the owners \
+             of sites can reach you"
+        );
+    }
+    let first_seed = crawl.config().seeds.first().map(|seed| seed.as_str().to_owned());
     let control = Control::default();
     let max_pages = crawl.config().max_pages;
     let display = Display::new(crawl.progress(), max_pages, args.quiet);
@@ -46,7 +51,15 @@ pub(crate) fn run(args: Box<CrawlArgs>) -> anyhow::Result<Ended> {
     }
     let again = format!("{} crawl --out {}", program(), quoted(&args.out.display().to_string()));
     match summary.end {
-        End::Complete => Ok(Ended::Done),
+        End::Complete => match all_failed(&summary) {
+            Some(cause) => {
+                eprintln!("error: not one page came in: {cause}");
+                let seed = first_seed.map(|seed| quoted(&seed)).unwrap_or_default();
+                eprintln!("To see step by step why:\n  {} fetch {seed}", program());
+                Ok(Ended::Failed)
+            }
+            None => Ok(Ended::Done),
+        },
         End::MaxPages => {
             if !args.quiet && summary.urls_queued > 0 {
                 let more = max_pages.unwrap_or_default().max(summary.pages).max(1).saturating_mul(2);
@@ -75,13 +88,14 @@ async fn stop_when_interrupted(mut interrupts: Interrupts, control: Control) {
     std::process::exit(1);
 }
 
-fn read_config(env: &Env, path: &Path) -> anyhow::Result<RawConfig> {
-    Ok(RawConfig::parse(&read_named(env, path)?, &path.display().to_string())?)
+/// Whether requests go out to the Web without a word on who makes them. Where ports are exchanged the other side is a
+/// laboratory.
+fn is_anonymous(config: &Config) -> bool {
+    config.contact.is_none() && config.identity.from.is_none() && config.connect_ports.is_empty()
 }
 
 /// What the flags say.
 fn flags(args: &CrawlArgs) -> RawConfig {
-    let some = |list: &Vec<String>| (!list.is_empty()).then(|| list.clone());
     RawConfig {
         crawl: RawCrawl {
             seeds: some(&args.seeds),
@@ -94,16 +108,9 @@ fn flags(args: &CrawlArgs) -> RawConfig {
             max_depth: args.max_depth,
         },
         politeness: RawPoliteness { delay: args.delay.clone(), retries: args.retries, ..Default::default() },
-        identity: RawIdentity { contact: args.contact.clone(), ..Default::default() },
         fetch: RawFetch {
             connections: args.connections,
             body_max: args.body_max.clone(),
-            ..Default::default()
-        },
-        network: RawNetwork {
-            dns: some(&args.dns),
-            allow_address: some(&args.allow_address),
-            connect_port: some(&args.connect_port),
             ..Default::default()
         },
         ..RawConfig::default()

@@ -14,6 +14,7 @@ use crate::args::DemoArgs;
 use crate::display::{Display, print_summary};
 use crate::exit::{Ended, Usage};
 use crate::output;
+use crate::settings::check_directory;
 use crate::shell::{program, quoted};
 use crate::signals::Interrupts;
 
@@ -22,11 +23,11 @@ const SAMPLE_EVERY: Duration = Duration::from_millis(250);
 
 pub(crate) fn run(args: DemoArgs) -> anyhow::Result<Ended> {
     let env = Env::real();
+    check_directory(&env, &args.out)?;
     let entry =
         env.files.entry(&args.out).with_context(|| format!("cannot look at {}", args.out.display()))?;
     let occupied = match entry {
         Some(entry) if entry.is_dir => !env.files.list(&args.out)?.is_empty(),
-        // A file: making the crawl's directory says so.
         _ => false,
     };
     if occupied {

@@ -5,4 +5,6 @@ pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod crawl;
 pub(crate) mod demo;
+pub(crate) mod fetch;
+pub(crate) mod robots;
 pub(crate) mod simweb;

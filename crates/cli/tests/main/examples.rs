@@ -209,6 +209,11 @@ fn crawl() {
 }
 
 #[test]
+fn fetch() {
+    check("docs/fetch.md");
+}
+
+#[test]
 fn simulated_web() {
     check("docs/simulated-web.md");
 }
@@ -230,7 +235,8 @@ fn politeness() {
 
 #[test]
 fn no_page_with_examples_is_forgotten() {
-    let checked = ["crawl.md", "simulated-web.md", "configuration.md", "archive.md", "politeness.md"];
+    let checked =
+        ["crawl.md", "fetch.md", "simulated-web.md", "configuration.md", "archive.md", "politeness.md"];
     for file in Files::real().list(&root().join("docs")).unwrap() {
         if file.name.ends_with(".md") && !checked.contains(&file.name.as_str()) {
             let text = read(&root().join("docs").join(&file.name));

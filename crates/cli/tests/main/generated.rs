@@ -82,7 +82,7 @@ fn tables(example: &str, flags: &str) -> String {
 
 fn key_of(line: &str) -> Option<(&str, &str)> {
     let (key, value) = line.trim_start_matches("# ").split_once(" = ")?;
-    key.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_').then_some((key, value))
+    key.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_')).then_some((key, value))
 }
 
 /// `Meaning. (free)` in its two parts.
@@ -97,6 +97,7 @@ fn flag(key: &str, flags: &str) -> String {
     let is_there = flags.lines().any(|line| line.split_whitespace().any(|word| word == flag));
     match key {
         "seeds" => "`SEED…`".into(),
+        "headers" => "`--header`".into(),
         _ if is_there => format!("`{flag}`"),
         _ => String::new(),
     }

@@ -2,10 +2,14 @@
 
 mod demo;
 mod examples;
+mod failures;
+mod fetch;
 mod generated;
 mod help;
 mod interrupt;
 mod json;
 mod mistakes;
 mod process;
+mod robots;
+mod secured;
 mod served;

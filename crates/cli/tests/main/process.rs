@@ -66,6 +66,18 @@ impl Scratch {
         insta::assert_snapshot!(name, self.transcript(arguments));
     }
 
+    /// The same, with all lengths of time replaced: they differ from run to run.
+    pub(crate) fn snapshot_without_times(&self, name: &str, arguments: &[&str]) {
+        let mut words: Vec<String> =
+            self.transcript(arguments).split(' ').map(str::to_owned).collect::<Vec<_>>();
+        for next in 1..words.len() {
+            if words[next].starts_with("ms") && words[next - 1].parse::<f64>().is_ok() {
+                words[next - 1] = "N".to_owned();
+            }
+        }
+        insta::assert_snapshot!(name, words.join(" "));
+    }
+
     /// A run as a text.
     pub(crate) fn transcript(&self, arguments: &[&str]) -> String {
         let output = self.mattock(arguments);

@@ -75,6 +75,16 @@ impl Served {
     }
 }
 
+impl Served {
+    /// The flags by which the world is reached, and a URL in it, for commands that ask for one page.
+    pub(crate) fn reached(&self) -> Vec<&str> {
+        let flags = ["--dns", "--connect-port", "--allow-address"];
+        let pairs = self.crawl.windows(2).filter(|pair| flags.contains(&pair[0].as_str()));
+        let seed = self.crawl.iter().find(|word| word.starts_with("http://")).expect("a crawl has a seed");
+        pairs.flatten().map(String::as_str).chain([seed.as_str()]).collect()
+    }
+}
+
 impl Drop for Served {
     fn drop(&mut self) {
         drop(self.stop.take());
