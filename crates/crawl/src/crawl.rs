@@ -118,12 +118,13 @@ impl Crawl {
             self.config.writer_options(),
             self.env.random.fork("warc"),
         )?;
+        let rules = LinkRules { redirects_max: self.config.redirects_max, ..LinkRules::default() };
         let mut partition = Partition {
             env: self.env.clone(),
             config: self.config,
             frontier,
             archive,
-            rules: LinkRules::default(),
+            rules,
             totals: self.totals,
             control,
             progress: self.progress,

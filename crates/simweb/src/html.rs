@@ -32,6 +32,7 @@ impl World {
         let source = match (resource, kind) {
             (Resource::Calendar(month), _) => return mix(host.key, Tag::Text, month, 2),
             (Resource::Script, _) => return mix(host.key, Tag::Text, 0, 3),
+            (Resource::Unlinked(number), _) => return mix(host.key, Tag::Text, number, 4),
             (_, PageKind::Html { source, .. }) => source,
             (Resource::Page(page), _) => page,
             _ => 0,

@@ -12,7 +12,7 @@
 //! | `names`, `hosts`, `pages`, `farm` | names and paths with their inverses; what hosts and pages are like |
 //! | `failures`, `change` | what fails, where servers are, when pages change |
 //! | `links` | the links of a page: the source of both the HTML and the truth |
-//! | `vocabulary`, `text`, `html`, `robots_txt` | bodies |
+//! | `vocabulary`, `text`, `html`, `robots_txt`, `sitemap` | bodies |
 //! | `world`, `answer` | requests and answers |
 //! | `truth` | the whole, by exploring it |
 //! | `server`, `connection`, `http`, `dns` | the world on the network, real or simulated |
@@ -44,6 +44,7 @@ mod place;
 mod robots_txt;
 mod script;
 mod server;
+mod sitemap;
 mod text;
 mod truth;
 mod vocabulary;

@@ -47,7 +47,9 @@ impl World {
                 self.page_links(host, page, source, session, out);
             }
             (Resource::Calendar(month), _) => self.calendar_links(month, out),
-            (Resource::Script, _) => out.push(Link::new(Target::Here(Resource::Page(0)), Role::Content)),
+            (Resource::Script | Resource::Unlinked(_), _) => {
+                out.push(Link::new(Target::Here(Resource::Page(0)), Role::Content))
+            }
             _ => {}
         }
     }

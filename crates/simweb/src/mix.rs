@@ -57,6 +57,7 @@ pub(crate) enum Tag {
     Print,
     FarmKey,
     FarmLinks,
+    Sitemap,
 }
 
 /// Multiplies to 128 bits and folds the halves together: each input bit reaches each output bit.

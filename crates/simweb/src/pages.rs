@@ -13,6 +13,7 @@ use crate::world::World;
 const SCRIPT_PATH: &str = "/tools/search.cgi";
 /// Where redirects pass through on their way.
 const HOP_PREFIX: &str = "/go/";
+const UNLINKED_PREFIX: &str = "/unlinked/";
 const CALENDAR_PREFIX: &str = "/calendar/";
 /// The first year of all calendars.
 const CALENDAR_YEAR: u64 = 2020;
@@ -74,6 +75,7 @@ impl World {
             Resource::Hop { page, step } => self.hop(host, page, step),
             Resource::Calendar(month) => html(month),
             Resource::Script => html(0),
+            Resource::Unlinked(number) => html(number),
         }
     }
 
@@ -197,6 +199,11 @@ impl World {
                 out.extend_from_slice(b".html");
             }
             Resource::Script => out.extend_from_slice(SCRIPT_PATH.as_bytes()),
+            Resource::Unlinked(number) => {
+                out.extend_from_slice(UNLINKED_PREFIX.as_bytes());
+                write_number(number, out);
+                out.extend_from_slice(b".html");
+            }
         }
     }
 
@@ -247,6 +254,10 @@ impl World {
             let (page, step) = rest.split_once('/')?;
             let step = u8::try_from(parse_number(step)?).ok()?;
             return Some(Resource::Hop { page: parse_number(page)?, step });
+        }
+        if let Some(rest) = path.strip_prefix(UNLINKED_PREFIX) {
+            let number = parse_number(rest.strip_suffix(".html")?)?;
+            return (number < self.params.sitemap_only_pages).then_some(Resource::Unlinked(number));
         }
         if host.calendar
             && let Some(rest) = path.strip_prefix(CALENDAR_PREFIX)
@@ -325,6 +336,7 @@ mod tests {
             let mut host = world.host(domain, 0);
             check(&world, &host, Resource::Page(page))?;
             check(&world, &host, Resource::Hop { page, step: 2 })?;
+            check(&world, &host, Resource::Unlinked(page % world.params.sitemap_only_pages))?;
             (host.print, host.calendar, host.session) = (true, true, SessionStyle::Trap);
             check(&world, &host, Resource::Print(page))?;
             check(&world, &host, Resource::Copy { page, session })?;

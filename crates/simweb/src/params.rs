@@ -238,6 +238,10 @@ params! {
     robots_verbose: u32 = [2, 2, 2, 2, 2];
     /// The crawl delay that some robots.txt ask for, in seconds.
     crawl_delay_s: f64 = [0.05, 0.2, 1.0, 5.0, 1.0];
+    /// Share of hosts that name a sitemap in their robots.txt, where that has any text.
+    sitemap_hosts: f64 = [0.3, 0.2, 0.2, 0.2, 0.1];
+    /// Pages of such a host that only its sitemap leads to.
+    sitemap_only_pages: u64 = [2, 4, 4, 4, 2];
     // ------------------------------------------------------------------------------------------------ traps
     /// Share of hosts whose links carry session identifiers that canonicalisation strips.
     session_hosts: f64 = [0.08, 0.06, 0.06, 0.06, 0.06];

@@ -36,6 +36,8 @@ pub(crate) enum Resource {
     Calendar(u64),
     /// The host's search script.
     Script,
+    /// A page that only the host's sitemap leads to.
+    Unlinked(u64),
 }
 
 /// A site and what is asked of it.

@@ -37,7 +37,7 @@ pub enum TruthError {
 
 /// What a crawler that follows every link finds, starting from the seeds.
 ///
-/// It takes redirects as links, follows neither rel=nofollow links nor links on pages that ask for it, and embeds no
+/// It takes redirects as links, reads the sitemaps that robots.txt files name, follows neither rel=nofollow links nor links on pages that ask for it, and embeds no
 /// images. An obedient one keeps to robots.txt as well, and leaves alone the hosts whose robots.txt it cannot get.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Truth {
@@ -209,10 +209,18 @@ impl World {
         }
         let mut targets = Vec::new();
         let mut path = Vec::new();
+        let mut visited = PlaceSet::default();
         while let Some(place) = queue.pop_front() {
             if self.fate(place.site) != Fate::Healthy {
                 truth.unreachable += 1;
                 continue;
+            }
+            // Whoever wants anything of a host reads its robots.txt, and what that leads to.
+            if visited.insert(place.site) {
+                self.listed(place.site, &mut targets);
+                for target in targets.drain(..).filter(|target| seen.insert(*target)) {
+                    queue.push_back(target);
+                }
             }
             path.clear();
             self.write_place_path(place, false, &mut path);
@@ -245,11 +253,11 @@ impl World {
                     edges.insert((target.site.domain(), source));
                 }
                 if seen.insert(target) {
-                    if seen.len() > limit {
-                        return Err(TruthError::TooLarge { limit });
-                    }
                     queue.push_back(target);
                 }
+            }
+            if seen.len() > limit {
+                return Err(TruthError::TooLarge { limit });
             }
         }
         truth.hosts = hosts.len() as u64;

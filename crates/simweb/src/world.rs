@@ -15,6 +15,7 @@ use crate::pages::{LeafShares, PageKind};
 use crate::params::Params;
 use crate::place::{Place, Resource, Site, Target};
 use crate::robots_txt::{ROBOTS_PATH, RobotsReply};
+use crate::sitemap;
 
 /// The Unix time at which every world begins: midnight of the first of January 2020. Times of the world are in seconds
 /// since then.
@@ -162,6 +163,7 @@ impl World {
             match self.robots_reply(&robots, path) {
                 Some(RobotsReply::Body) => {
                     self.write_robots(&robots, &host, body);
+                    self.write_sitemap_line(domain, index, body);
                     return Answer::new(200, TEXT);
                 }
                 Some(RobotsReply::Status(status)) => return Answer::status(status, body),
@@ -170,6 +172,11 @@ impl World {
                 }
                 None => {}
             }
+        }
+        if sitemap::may_be_sitemap(path)
+            && let Some(answer) = self.sitemap_answer(domain, index, path, body)
+        {
+            return answer;
         }
         match self.parse_path(&host, &without_session(path)) {
             Some(resource) => self.resource_answer(&host, resource, request, time_s, body),

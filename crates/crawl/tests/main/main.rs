@@ -6,5 +6,6 @@ mod hostile;
 mod limits;
 mod mistakes;
 mod resume;
+mod sitemaps;
 mod truth;
 mod world;

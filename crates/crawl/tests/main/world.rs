@@ -53,17 +53,23 @@ pub(crate) fn tiny(seed: u64) -> World {
     World::new(Params::preset(mattock_simweb::Preset::Tiny), seed)
 }
 
-/// The URLs of all archived pages with status 200, robots.txt aside; each must be there once.
+/// What is archived beside pages: rules and sitemaps.
+fn is_page(url: &str) -> bool {
+    let file = url.rsplit('/').next().unwrap_or_default();
+    !matches!(file, "robots.txt" | "robots-rules.txt" | "feed.xml") && !file.starts_with("sitemap")
+}
+
+/// The URLs of all archived pages with status 200; each must be there once.
 pub(crate) fn archived(env: &Env, root: &Path) -> BTreeSet<String> {
     let mut urls = BTreeSet::new();
     let warc = root.join("warc");
     for entry in env.files.list(&warc).unwrap() {
         let mut reader = WarcReader::open(&env.files, &warc.join(&entry.name)).unwrap();
         while let Some(record) = reader.next_record().unwrap() {
-            let is_page =
+            let answered =
                 record.kind() == Some(RecordType::Response) && record.block.starts_with(b"HTTP/1.1 200");
             let url = record.target_uri().unwrap_or_default();
-            if is_page && !url.ends_with("/robots.txt") && !url.ends_with("/robots-rules.txt") {
+            if answered && is_page(url) {
                 assert!(urls.insert(url.to_owned()), "{url} is in the archive twice");
             }
         }

@@ -35,6 +35,25 @@ pub(crate) fn robots(world: &World, url: &WebUrl) -> Option<Robots> {
     panic!("robots.txt of {} is behind too many redirects", url.as_str());
 }
 
+/// The URLs in the sitemaps that the robots.txt of a URL's host names.
+pub(crate) fn sitemaps(world: &World, url: &WebUrl) -> Vec<String> {
+    let Some(robots) = robots(world, url) else { return Vec::new() };
+    let mut found = Vec::new();
+    let mut waiting = robots.sitemaps().to_vec();
+    let mut body = Vec::new();
+    while let Some(text) = waiting.pop() {
+        let url = WebUrl::parse(&text).expect("a sitemap's URL");
+        let Some(answer) = get(world, &url, &mut body) else { continue };
+        assert_eq!(answer.status, 200, "{text}");
+        assert!(!world.forbidden(url.host_name(), url.path_and_query()), "{text}");
+        let sitemap =
+            mattock_robots::sitemap::parse(&body, None, &mattock_robots::sitemap::Limits::default());
+        waiting.extend(sitemap.children);
+        found.extend(sitemap.entries.into_iter().map(|entry| entry.url));
+    }
+    found
+}
+
 /// A text without its comments, or whatever stands between such marks.
 fn without(text: &str, open: &str, close: &str) -> String {
     let mut parts = text.split(open);
@@ -91,9 +110,17 @@ pub(crate) fn crawl(world: &World, obedient: bool) -> Found {
     let mut seen: BTreeSet<String> = world.seeds().into_iter().collect();
     let mut queue: VecDeque<String> = seen.iter().cloned().collect();
     let mut body = Vec::new();
+    let mut visited = BTreeSet::new();
     while let Some(text) = queue.pop_front() {
         let url = WebUrl::parse(&text).expect("what was found is a URL");
         assert_eq!(url.as_str(), text, "URLs of the world are canonical");
+        if visited.insert(url.host_name().to_owned()) {
+            for listed in sitemaps(world, &url) {
+                if seen.insert(listed.clone()) {
+                    queue.push_back(listed);
+                }
+            }
+        }
         if obedient {
             let host = url.host_name().to_owned();
             let known = rules.entry(host).or_insert_with(|| robots(world, &url));

@@ -21,12 +21,15 @@ fn check_reachable(world: &World) {
 
 #[test]
 fn twenty_tiny_worlds_are_as_the_truth_says() {
+    let mut unlinked = 0;
     for seed in 0..20 {
         let world = World::new(Params::preset(Preset::Tiny), seed);
         check(&world);
         let truth = world.truth(1_000_000).expect("tiny ends");
         assert!((700..=1_400).contains(&truth.allowed), "seed {seed}: {} pages", truth.allowed);
+        unlinked += truth.pages.iter().filter(|url| url.contains("/unlinked/")).count();
     }
+    assert!(unlinked > 50, "only {unlinked} pages need a sitemap");
     check_reachable(&World::new(Params::preset(Preset::Tiny), 20));
 }
 
@@ -54,6 +57,7 @@ fn a_world_in_which_everything_goes_wrong_is_as_the_truth_says() {
         robots_redirected: 8,
         robots_unavailable: 4,
         robots_untidy: 8,
+        sitemap_hosts: 0.7,
         session_hosts: 0.4,
         calendar_hosts: 0.3,
         farms: 2,
