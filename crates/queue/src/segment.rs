@@ -1,0 +1,316 @@
+//! Segments: files of blocks of one queue, one behind the other.
+//!
+//! A segment begins with a page that says what it is, and grows at its end until it is full; nothing in it changes. Its
+//! file is made by the first write. Places are given before the writing, so blocks may be written in any order, by the
+//! writer's lane, by a checkpoint, or again by whoever finds that a write failed.
+//!
+//! ```text
+//! "MTKQSEG1", number u64, queue u32, checksum u32, zeros to the page's end │ block │ block │ …
+//! ```
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use mattock_env::{Block, File, Files, OpenMode, PAGE_BYTES};
+
+use crate::block::{Identity, Records};
+use crate::bytes::checksum;
+use crate::error::{QueueError, Result};
+
+const MAGIC: &[u8; 8] = b"MTKQSEG1";
+/// Where the first block of a segment stands.
+pub(crate) const FIRST_BLOCK: u64 = PAGE_BYTES as u64;
+/// Buffers that are kept: one each for the writer, a checkpoint and the reader.
+const SCRATCH_MAX: usize = 3;
+
+/// The directory, every byte that is moved, and buffers to move them by.
+#[derive(Debug)]
+pub(crate) struct Disk {
+    pub(crate) files: Files,
+    pub(crate) dir: PathBuf,
+    read_bytes: AtomicU64,
+    written_bytes: AtomicU64,
+    scratch: Mutex<Vec<Block>>,
+}
+
+impl Disk {
+    pub(crate) fn new(files: Files, dir: &Path) -> Arc<Disk> {
+        Arc::new(Disk {
+            files,
+            dir: dir.into(),
+            read_bytes: AtomicU64::new(0),
+            written_bytes: AtomicU64::new(0),
+            scratch: Mutex::default(),
+        })
+    }
+
+    pub(crate) fn read_bytes(&self) -> u64 {
+        self.read_bytes.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn written_bytes(&self) -> u64 {
+        self.written_bytes.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn count_written(&self, bytes: usize) {
+        self.written_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    /// Removes a file; one that stays for some reason is removed when the queues are next opened.
+    pub(crate) fn remove(&self, name: &str) {
+        drop(self.files.remove_file(&self.dir.join(name)));
+    }
+
+    /// A buffer of at least this length, with anything in it.
+    fn buffer(&self, bytes: usize) -> Block {
+        let mut scratch = lock(&self.scratch);
+        match scratch.iter().position(|block| block.len() >= bytes) {
+            Some(index) => scratch.swap_remove(index),
+            None => Block::new(bytes),
+        }
+    }
+
+    fn give_back(&self, block: Block) {
+        let mut scratch = lock(&self.scratch);
+        if scratch.len() < SCRATCH_MAX {
+            scratch.push(block);
+        }
+    }
+}
+
+/// Locks, whatever happened to others who did.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+pub(crate) fn name(number: u64) -> String {
+    format!("segment-{number:08}")
+}
+
+/// The file of a segment.
+#[derive(Debug)]
+pub(crate) struct SegmentFile {
+    disk: Arc<Disk>,
+    pub(crate) number: u64,
+    pub(crate) queue: u32,
+    /// No block in it is longer on disk.
+    pub(crate) stored_max: usize,
+    path: PathBuf,
+    /// Bytes that are known to be durable.
+    synced: AtomicU64,
+    handle: Mutex<Handle>,
+}
+
+#[derive(Debug, Default)]
+struct Handle {
+    file: Option<Arc<File>>,
+    /// Whether its first page is there.
+    begun: bool,
+    /// Once it is removed, nothing may bring it back.
+    removed: bool,
+}
+
+impl SegmentFile {
+    /// A segment to be written, or one of which so many bytes are there and durable.
+    pub(crate) fn new(
+        disk: &Arc<Disk>,
+        number: u64,
+        queue: u32,
+        stored_max: usize,
+        durable: u64,
+    ) -> SegmentFile {
+        SegmentFile {
+            disk: Arc::clone(disk),
+            number,
+            queue,
+            stored_max,
+            path: disk.dir.join(name(number)),
+            synced: AtomicU64::new(durable),
+            handle: Mutex::new(Handle { begun: durable > 0, ..Handle::default() }),
+        }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn error(&self, offset: u64) -> impl Fn(std::io::Error) -> QueueError + '_ {
+        move |error| QueueError::io(&self.path, offset, error)
+    }
+
+    fn head(&self) -> [u8; 24] {
+        let mut head = [0; 24];
+        head[..8].copy_from_slice(MAGIC);
+        head[8..16].copy_from_slice(&self.number.to_le_bytes());
+        head[16..20].copy_from_slice(&self.queue.to_le_bytes());
+        let sum = checksum(self.number, 0, &[&head[..20]]);
+        head[20..].copy_from_slice(&sum.to_le_bytes());
+        head
+    }
+
+    /// The file to write to; `None` if it was removed meanwhile.
+    fn for_writing(&self) -> Result<Option<Arc<File>>> {
+        let mut handle = lock(&self.handle);
+        if handle.removed {
+            return Ok(None);
+        }
+        if let Some(file) = &handle.file {
+            return Ok(Some(Arc::clone(file)));
+        }
+        let file = if handle.begun {
+            self.disk.files.open_direct(&self.path, OpenMode::Write).map_err(self.error(0))?
+        } else {
+            self.disk
+                .files
+                .create_dir_all(&self.disk.dir)
+                .and_then(|()| self.disk.files.open_direct(&self.path, OpenMode::CreateOrTruncate))
+                .map_err(self.error(0))?
+        };
+        if !handle.begun {
+            let mut page = Block::new(PAGE_BYTES);
+            page[..24].copy_from_slice(&self.head());
+            file.write_all_at(&page, 0).map_err(self.error(0))?;
+            self.disk.count_written(PAGE_BYTES);
+            handle.begun = true;
+        }
+        Ok(Some(Arc::clone(handle.file.insert(Arc::new(file)))))
+    }
+
+    fn for_reading(&self) -> Result<Arc<File>> {
+        let mut handle = lock(&self.handle);
+        if let Some(file) = &handle.file {
+            return Ok(Arc::clone(file));
+        }
+        let file = self.disk.files.open_direct(&self.path, OpenMode::Read).map_err(self.error(0))?;
+        let mut page = Block::new(PAGE_BYTES);
+        file.read_exact_at(&mut page, 0).map_err(self.error(0))?;
+        if page[..7] == MAGIC[..7] && page[7] != MAGIC[7] {
+            let version = char::from(page[7]);
+            return Err(QueueError::UnknownVersion { path: self.path.clone(), version });
+        }
+        if page[..24] != self.head() {
+            return Err(QueueError::corrupt(&self.path, 0, "this is not the beginning of this segment"));
+        }
+        Ok(Arc::clone(handle.file.insert(Arc::new(file))))
+    }
+
+    /// Reads the block at `offset` in a file that is `end` bytes long; and its length on disk.
+    pub(crate) fn read(&self, sequence: u64, offset: u64, end: u64) -> Result<(Records, u64)> {
+        let file = self.for_reading()?;
+        let wanted = usize::try_from(end.saturating_sub(offset)).unwrap_or(usize::MAX).min(self.stored_max);
+        let mut buffer = self.disk.buffer(wanted.max(PAGE_BYTES));
+        // Behind the block there may be one that is not written yet, so the file may end before.
+        let mut filled = 0;
+        while filled < wanted && filled.is_multiple_of(PAGE_BYTES) {
+            match file.read_at(&mut buffer[filled..wanted], offset + filled as u64) {
+                Ok(0) => break,
+                Ok(count) => filled += count,
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(self.error(offset)(error)),
+            }
+        }
+        self.disk.read_bytes.fetch_add(filled as u64, Ordering::Relaxed);
+        let identity = Identity { queue: self.queue, sequence };
+        let decoded = Records::decode(identity, self.number, offset, &buffer[..filled]);
+        self.disk.give_back(buffer);
+        let records = decoded.map_err(|what| QueueError::corrupt(&self.path, offset, what))?;
+        let stored = records.stored_bytes() as u64;
+        Ok((records, stored))
+    }
+
+    /// Makes the first `bytes`, which are written, durable.
+    pub(crate) fn sync(&self, bytes: u64) -> Result<()> {
+        if self.synced.load(Ordering::Acquire) >= bytes {
+            return Ok(());
+        }
+        if let Some(file) = self.for_writing()? {
+            file.sync().map_err(self.error(0))?;
+        }
+        self.synced.fetch_max(bytes, Ordering::AcqRel);
+        Ok(())
+    }
+
+    /// Gives the descriptor back; the next use opens it again.
+    pub(crate) fn close(&self) {
+        lock(&self.handle).file = None;
+    }
+
+    /// Removes the file for good.
+    pub(crate) fn remove(&self) {
+        let mut handle = lock(&self.handle);
+        handle.removed = true;
+        handle.file = None;
+        drop(self.disk.files.remove_file(&self.path));
+    }
+}
+
+/// A block on its way to its place.
+#[derive(Debug)]
+pub(crate) struct Write {
+    pub(crate) file: Arc<SegmentFile>,
+    pub(crate) sequence: u64,
+    pub(crate) offset: u64,
+    pub(crate) records: Arc<Records>,
+    written: AtomicBool,
+    /// It was tried or given up, and may not be written.
+    failed: AtomicBool,
+}
+
+impl Write {
+    pub(crate) fn new(
+        file: &Arc<SegmentFile>,
+        sequence: u64,
+        offset: u64,
+        records: &Arc<Records>,
+    ) -> Arc<Write> {
+        Arc::new(Write {
+            file: Arc::clone(file),
+            sequence,
+            offset,
+            records: Arc::clone(records),
+            written: AtomicBool::new(false),
+            failed: AtomicBool::new(false),
+        })
+    }
+
+    pub(crate) fn is_written(&self) -> bool {
+        self.written.load(Ordering::Acquire)
+    }
+
+    /// Whether nobody is going to write it unasked.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.failed.load(Ordering::Acquire) && !self.is_written()
+    }
+
+    /// Whoever was to write it does not.
+    pub(crate) fn give_up(&self) {
+        self.failed.store(true, Ordering::Release);
+    }
+
+    /// Writes it, unless it is. May be done again after an error, and by two at a time.
+    pub(crate) fn perform(&self) -> Result<()> {
+        if self.is_written() {
+            return Ok(());
+        }
+        let outcome = self.write();
+        match &outcome {
+            Ok(()) => self.written.store(true, Ordering::Release),
+            Err(_) => self.give_up(),
+        }
+        outcome
+    }
+
+    fn write(&self) -> Result<()> {
+        let Some(file) = self.file.for_writing()? else { return Ok(()) };
+        let disk = &self.file.disk;
+        let mut buffer = disk.buffer(self.file.stored_max);
+        let identity = Identity { queue: self.file.queue, sequence: self.sequence };
+        let len = self.records.encode(identity, self.file.number, self.offset, &mut buffer);
+        let outcome = file.write_all_at(&buffer[..len], self.offset).map_err(self.file.error(self.offset));
+        disk.give_back(buffer);
+        outcome?;
+        disk.count_written(len);
+        Ok(())
+    }
+}

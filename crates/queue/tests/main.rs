@@ -1,0 +1,10 @@
+//! What can happen to queues, against a naive model.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+mod crash;
+mod damage;
+mod memory;
+mod model;
+mod space;
+mod threads;
+mod world;
