@@ -14,7 +14,7 @@
 //! ```
 //!
 //! 1. **Push** (`queue`, `state`) appends to the queue's open block. A small queue is one small buffer. A full block waits in RAM.
-//! 2. **Writing** (`shared`, `segment`). When blocks that are in RAM only take half of the memory, the longest queues have their
+//! 2. **Writing** (`room`, `shared`, `segment`). When blocks that are in RAM only take half of the memory, the longest queues have their
 //!    oldest ones written, to the end of a segment file, past the page cache. When memory runs out, blocks that are written leave
 //!    it, those first that will be popped last; if none is, the producer waits for the disk.
 //! 3. **Pop** hands out records of the head block, from RAM or read from its segment, of which one block is read ahead. The
@@ -65,6 +65,7 @@ mod manifest;
 mod options;
 mod queue;
 mod queues;
+mod room;
 mod segment;
 mod shared;
 mod state;

@@ -25,8 +25,6 @@ use crate::error::Result;
 use crate::options::Sizes;
 use crate::segment::{Disk, FIRST_BLOCK, SegmentFile, Write, lock};
 
-/// Buffers of whole blocks that are kept for the next ones.
-const FREE_MAX: usize = 4;
 /// The first buffer of a queue.
 const OPEN_BYTES_MIN: usize = 1024;
 
@@ -42,14 +40,14 @@ pub(crate) struct Cursor {
 pub(crate) struct Resident {
     pub(crate) records: Arc<Records>,
     /// Offset and length in its segment, once it has a place.
-    place: Option<(u64, u64)>,
+    pub(crate) place: Option<(u64, u64)>,
     /// Under way to its place; `None` if it was read from there.
     pub(crate) write: Option<Arc<Write>>,
 }
 
 impl Resident {
     /// Whether it could be read again.
-    fn is_written(&self) -> bool {
+    pub(crate) fn is_written(&self) -> bool {
         self.place.is_some() && self.write.as_ref().is_none_or(|write| write.is_written())
     }
 }
@@ -72,7 +70,7 @@ pub(crate) struct Reading {
     pub(crate) offset: u64,
     pub(crate) end: u64,
     /// RAM that is set aside for it.
-    reserved: usize,
+    pub(crate) reserved: usize,
     pub(crate) outcome: Mutex<Option<Result<(Records, u64)>>>,
 }
 
@@ -104,7 +102,7 @@ pub(crate) struct State {
     /// Capacity of all buffers: open, sealed and free.
     pub(crate) ram_bytes: usize,
     pub(crate) unplaced_bytes: usize,
-    free: Vec<Vec<u8>>,
+    pub(crate) free: Vec<Vec<u8>>,
     /// Writes that were handed out and not reported back.
     pub(crate) writing: usize,
     pub(crate) failed: Vec<Arc<Write>>,
@@ -239,90 +237,6 @@ impl State {
         queue.unplaced_bytes -= resident.records.bytes.len();
         self.unplaced_bytes -= resident.records.bytes.len();
         Some(write)
-    }
-
-    /// Gives places to blocks until no more than `most` bytes are without; the longest queues first.
-    pub(crate) fn spill(&mut self, most: usize) -> Vec<Arc<Write>> {
-        let mut writes = Vec::new();
-        while self.unplaced_bytes > most {
-            let longest = (0..self.queues.len()).max_by_key(|id| self.queues[*id].unplaced_bytes);
-            let Some(write) = longest.and_then(|id| self.place(id)) else { break };
-            writes.push(write);
-        }
-        self.writing += writes.len();
-        writes
-    }
-
-    /// Seals the largest open block of a page or more; whether there was one.
-    pub(crate) fn seal_largest(&mut self) -> bool {
-        let largest = (0..self.queues.len()).max_by_key(|id| self.queues[*id].open.bytes.len());
-        let found = largest.filter(|id| self.queues[*id].open.bytes.len() >= mattock_env::PAGE_BYTES);
-        if let Some(id) = found {
-            self.seal(id);
-        }
-        found.is_some()
-    }
-
-    /// Frees RAM until `need` bytes fit, as far as that goes without writing; whether they fit.
-    pub(crate) fn shed(&mut self, need: usize) -> bool {
-        while self.ram_bytes + need > self.memory_bytes {
-            if let Some(buffer) = self.free.pop() {
-                self.ram_bytes -= buffer.capacity();
-            } else if !self.shed_empty() && !self.shed_readings() && !self.shed_written() {
-                return false;
-            }
-        }
-        true
-    }
-
-    /// Buffers of queues that are empty.
-    fn shed_empty(&mut self) -> bool {
-        let before = self.ram_bytes;
-        for queue in self.queues.iter_mut().filter(|queue| queue.open.count == 0) {
-            self.ram_bytes -= queue.open.bytes.capacity();
-            queue.open.bytes = Vec::new();
-        }
-        self.ram_bytes < before
-    }
-
-    /// Blocks that were read ahead for pops that have ended.
-    fn shed_readings(&mut self) -> bool {
-        let before = self.ram_bytes;
-        for queue in self.queues.iter_mut().filter(|queue| !queue.popping) {
-            self.ram_bytes -= queue.reading.take().map_or(0, |reading| reading.reserved);
-        }
-        self.ram_bytes < before
-    }
-
-    /// The written block that is furthest from being popped.
-    fn shed_written(&mut self) -> bool {
-        let mut furthest: Option<(u64, usize, u64)> = None;
-        for (id, queue) in self.queues.iter().enumerate() {
-            let in_use = if queue.popping { queue.head + 1 } else { queue.head };
-            let written = queue.resident.range(in_use..).rev().find(|(_, resident)| resident.is_written());
-            if let Some((sequence, _)) = written {
-                furthest = furthest.max(Some((sequence - queue.head, id, *sequence)));
-            }
-        }
-        let Some((_, id, sequence)) = furthest else { return false };
-        if let Some(resident) = self.queues[id].resident.remove(&sequence) {
-            self.release(resident.records);
-        }
-        true
-    }
-
-    /// A block has left the RAM: its buffer may serve another.
-    fn release(&mut self, records: Arc<Records>) {
-        let capacity = records.bytes.capacity();
-        if capacity == self.sizes.block_bytes
-            && self.free.len() < FREE_MAX
-            && let Ok(mut records) = Arc::try_unwrap(records)
-        {
-            records.bytes.clear();
-            self.free.push(records.bytes);
-        } else {
-            self.ram_bytes -= capacity;
-        }
     }
 
     /// Takes over the block that was read, if it is there and needed now.
@@ -464,13 +378,5 @@ impl State {
         for file in std::mem::take(&mut self.dead) {
             self.retire(file);
         }
-    }
-
-    /// A write that still has to be done and that nobody does unasked.
-    pub(crate) fn failed_write(&mut self) -> Option<Arc<Write>> {
-        let queues = &self.queues;
-        self.failed
-            .retain(|write| !write.is_written() && write.sequence >= queues[write.file.queue as usize].head);
-        self.failed.last().cloned()
     }
 }

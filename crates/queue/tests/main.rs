@@ -3,6 +3,7 @@
 
 mod crash;
 mod damage;
+mod formats;
 mod memory;
 mod model;
 mod space;
