@@ -21,6 +21,7 @@
 //!
 //! This is the plain frontier: all of it lies in RAM, about 200 bytes per URL that waits and 16 per URL seen.
 
+pub mod blocklist;
 pub mod budget;
 mod frontier;
 mod message;
