@@ -48,6 +48,12 @@ impl Sources {
 
     fn add(self, domains: &[u64]) -> Sources {
         match self {
+            Sources::Exact(mut all) if domains.len() == 1 && all.len() < Sources::EXACT_MAX => {
+                if let Err(place) = all.binary_search(&domains[0]) {
+                    all.insert(place, domains[0]);
+                }
+                Sources::Exact(all)
+            }
             Sources::Exact(mut all) => {
                 all.extend_from_slice(domains);
                 all.sort_unstable();
@@ -74,10 +80,13 @@ impl Sources {
 
 fn estimate(registers: &[u8; REGISTERS]) -> u64 {
     let m = REGISTERS as f64;
-    let sum: f64 = registers.iter().map(|rank| 0.5f64.powi(i32::from(*rank))).sum();
+    // Counted by rank first: a power of two per register would cost more than all the rest of a check.
+    let mut counts = [0u32; 65];
+    registers.iter().for_each(|rank| counts[usize::from(*rank).min(64)] += 1);
+    let sum: f64 = counts.iter().rev().fold(0.0, |sum, count| sum / 2.0 + f64::from(*count));
     let raw = 0.7213 / (1.0 + 1.079 / m) * m * m / sum;
-    let empty = registers.iter().filter(|rank| **rank == 0).count();
-    let estimate = if raw <= 2.5 * m && empty > 0 { m * (m / empty as f64).ln() } else { raw };
+    let empty = counts[0];
+    let estimate = if raw <= 2.5 * m && empty > 0 { m * (m / f64::from(empty)).ln() } else { raw };
     estimate.round() as u64
 }
 
