@@ -21,6 +21,7 @@
 //!
 //! This is the plain frontier: all of it lies in RAM, about 200 bytes per URL that waits and 16 per URL seen.
 
+pub mod beast;
 pub mod blocklist;
 pub mod budget;
 mod frontier;
@@ -31,6 +32,7 @@ pub mod robots_stage;
 pub mod scope;
 pub mod seen;
 mod snapshot;
+pub mod star;
 pub mod workbench;
 
 pub use frontier::{Counts, Frontier, FrontierOptions, Next, Settled};
