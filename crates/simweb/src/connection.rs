@@ -18,11 +18,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mattock_env::{Clock, Stream, Time};
-use tokio::io::{AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio_rustls::server::TlsStream;
 
 use crate::audit::{AuditLog, Entry};
 use crate::http::{self, DATE_BYTES, Method, Parsed, RequestHead, ResponseHead};
 use crate::script::{End, Script};
+use crate::secure::Replayed;
 use crate::web::Web;
 use crate::world::{Answer, Behaviour, EPOCH_UNIX_S, Request};
 
@@ -239,9 +241,66 @@ impl KnownHost {
     }
 }
 
+/// What requests come over.
+trait Wire: AsyncRead + AsyncWrite + Unpin {
+    /// Ends it without a word, where that is possible.
+    fn reset(self);
+}
+
+impl Wire for Stream {
+    fn reset(self) {
+        Stream::reset(self);
+    }
+}
+
+impl Wire for TlsStream<Replayed> {
+    fn reset(self) {}
+}
+
+/// A connection that began with a TLS handshake instead of a request.
+struct Greeted<S> {
+    stream: S,
+    /// What was read of it.
+    greeting: Vec<u8>,
+    /// What it would be told in plain HTTP.
+    status: u16,
+}
+
 /// Serves one connection to its end.
-pub(crate) async fn run<W: Web>(service: Rc<Service<W>>, mut stream: Stream, local: IpAddr) {
+pub(crate) async fn run<W: Web>(service: Rc<Service<W>>, stream: Stream, local: IpAddr) {
     let IpAddr::V4(server) = local else { return };
+    let Some(Greeted { mut stream, greeting, status }) = converse(&service, stream, server).await else {
+        return;
+    };
+    if let Some(script) = service.web.handshake(server) {
+        perform(&service.clock, stream, &script).await;
+    } else if let Some(security) = service.web.security(server) {
+        if let Some(stream) = security.accept(&service.clock, stream, greeting).await {
+            // Whoever greets inside is not answered.
+            converse(&service, stream, server).await;
+        }
+    } else {
+        refuse(&service, &mut stream, status, server).await;
+    }
+}
+
+/// Tells a peer that it is not understood, and closes.
+async fn refuse<W: Web>(service: &Service<W>, stream: &mut impl Wire, status: u16, server: Ipv4Addr) {
+    let mut buffers = service.take_buffers();
+    service.refuse(status, server, service.clock.now(), &mut buffers);
+    let written = write(&service.clock, stream, &buffers.head, &buffers.body).await;
+    service.give_back(buffers);
+    if written.is_ok() {
+        close(&service.clock, stream).await;
+    }
+}
+
+/// Answers requests until the connection ends or turns out to begin with a handshake.
+async fn converse<W: Web, S: Wire>(
+    service: &Service<W>,
+    mut stream: S,
+    server: Ipv4Addr,
+) -> Option<Greeted<S>> {
     let mut host = KnownHost { server, written: String::new(), name: String::new(), is_here: false };
     let mut input = Vec::with_capacity(INPUT_BYTES);
     let mut start = 0;
@@ -259,14 +318,14 @@ pub(crate) async fn run<W: Web>(service: Rc<Service<W>>, mut stream: Stream, loc
                         read = stream.read_buf(&mut input) => break read,
                         () = &mut idle => {
                             if service.clock.now().since(active) >= IDLE {
-                                return;
+                                return None;
                             }
                             idle.set(service.clock.sleep((active + IDLE).since(service.clock.now())));
                         }
                     }
                 };
                 if !matches!(read, Ok(count) if count > 0) {
-                    return;
+                    return None;
                 }
             }
             Parsed::Request(head) => {
@@ -280,17 +339,18 @@ pub(crate) async fn run<W: Web>(service: Rc<Service<W>>, mut stream: Stream, loc
                 }
                 match outcome.behaviour {
                     Behaviour::Respond => {}
-                    Behaviour::Reset => return stream.reset(),
+                    Behaviour::Reset => {
+                        stream.reset();
+                        return None;
+                    }
                     Behaviour::Silent => {
                         service.give_back(buffers);
-                        return drain(&mut stream).await;
+                        drain(&mut stream).await;
+                        return None;
                     }
                     Behaviour::Script(script) => {
                         service.give_back(buffers);
-                        match perform(&service.clock, stream, &script).await {
-                            Some(kept) => stream = kept,
-                            None => return,
-                        }
+                        stream = perform(&service.clock, stream, &script).await?;
                         active = service.clock.now();
                         continue;
                     }
@@ -299,33 +359,26 @@ pub(crate) async fn run<W: Web>(service: Rc<Service<W>>, mut stream: Stream, loc
                 let written = write(&service.clock, &mut stream, &buffers.head, body).await;
                 service.give_back(buffers);
                 if written.is_err() {
-                    return;
+                    return None;
                 }
                 if !outcome.keep_alive {
-                    return close(&service.clock, &mut stream).await;
+                    close(&service.clock, &mut stream).await;
+                    return None;
                 }
             }
             Parsed::Refused(status) => {
-                let greets = input.get(start) == Some(&TLS_HANDSHAKE);
-                if let Some(script) = greets.then(|| service.web.handshake(server)).flatten() {
-                    perform(&service.clock, stream, &script).await;
-                    return;
+                if input.get(start) == Some(&TLS_HANDSHAKE) {
+                    return Some(Greeted { stream, greeting: input.split_off(start), status });
                 }
-                let mut buffers = service.take_buffers();
-                service.refuse(status, server, service.clock.now(), &mut buffers);
-                let written = write(&service.clock, &mut stream, &buffers.head, &buffers.body).await;
-                service.give_back(buffers);
-                if written.is_ok() {
-                    close(&service.clock, &mut stream).await;
-                }
-                return;
+                refuse(service, &mut stream, status, server).await;
+                return None;
             }
         }
     }
 }
 
 /// Performs a script to its end; returns the connection if it can go on.
-async fn perform(clock: &Clock, mut stream: Stream, script: &Script) -> Option<Stream> {
+async fn perform<S: Wire>(clock: &Clock, mut stream: S, script: &Script) -> Option<S> {
     // A peer that left has not waited for the end.
     script.perform(clock, &mut stream).await.ok()?;
     match script.end {
@@ -338,7 +391,7 @@ async fn perform(clock: &Clock, mut stream: Stream, script: &Script) -> Option<S
 }
 
 /// Writes head and body, with one call where the socket has room for both.
-async fn write(clock: &Clock, stream: &mut Stream, head: &[u8], body: &[u8]) -> io::Result<()> {
+async fn write(clock: &Clock, stream: &mut impl Wire, head: &[u8], body: &[u8]) -> io::Result<()> {
     let total = head.len() + body.len();
     let mut done = 0;
     while done < total {
@@ -351,11 +404,12 @@ async fn write(clock: &Clock, stream: &mut Stream, head: &[u8], body: &[u8]) -> 
         }
         done += count;
     }
-    Ok(())
+    // What is encrypted may still lie in a buffer.
+    stream.flush().await
 }
 
 /// Ends the connection such that the peer gets to read the last answer.
-async fn close(clock: &Clock, stream: &mut Stream) {
+async fn close(clock: &Clock, stream: &mut impl Wire) {
     if stream.shutdown().await.is_ok() {
         // Whether the peer left or the time was up makes no difference.
         let _ = clock.timeout(LINGER, drain(stream)).await;
@@ -363,7 +417,7 @@ async fn close(clock: &Clock, stream: &mut Stream) {
 }
 
 /// Reads until the peer leaves.
-async fn drain(stream: &mut Stream) {
+async fn drain(stream: &mut impl Wire) {
     let mut scrap = [0; 256];
     while matches!(stream.read(&mut scrap).await, Ok(count) if count > 0) {}
 }

@@ -16,7 +16,7 @@
 //! | `world`, `answer` | requests and answers |
 //! | `truth` | the whole, by exploring it |
 //! | `server`, `connection`, `http`, `dns` | the world on the network, real or simulated |
-//! | `script` | what a server does to a connection below HTTP |
+//! | `script`, `secure` | what a server does to a connection below HTTP; TLS |
 //! | `hostile` | the catalogue of what servers do to crawlers, and the web that does it |
 //! | `web` | what a server needs to know of a world |
 //! | `audit` | the log of all requests, and the judge of it |
@@ -43,6 +43,7 @@ mod params;
 mod place;
 mod robots_txt;
 mod script;
+mod secure;
 mod server;
 mod sitemap;
 mod text;
@@ -63,6 +64,7 @@ pub use names::LANGUAGES;
 pub use params::{Params, Preset};
 pub use robots_txt::AGENT;
 pub use script::{ENDLESS, End, Script, Step};
+pub use secure::{Security, authority};
 pub use server::{ServeError, ServeOptions, Server, serve};
 pub use truth::{DomainInDegree, Size, Truth, TruthError};
 pub use web::Web;

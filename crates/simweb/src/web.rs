@@ -9,11 +9,11 @@ pub(crate) mod fake;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 
-use crate::Script;
 use crate::answer::NameAnswer;
 use crate::place::Site;
 use crate::robots_txt::RobotsKind;
 use crate::world::{Answer, Request, Resolution, World};
+use crate::{Script, Security};
 
 /// A web that can be served.
 pub trait Web {
@@ -32,6 +32,11 @@ pub trait Web {
 
     /// What a server does to a peer that begins with a TLS handshake. By default it is told that this is no HTTP.
     fn handshake(&self, _server: Ipv4Addr) -> Option<Arc<Script>> {
+        None
+    }
+
+    /// How a server secures connections that begin with a TLS handshake. By default it does not.
+    fn security(&self, _server: Ipv4Addr) -> Option<Security> {
         None
     }
 

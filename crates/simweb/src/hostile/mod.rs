@@ -35,6 +35,8 @@ mod traps;
 mod web;
 
 #[cfg(test)]
+mod secured_tests;
+#[cfg(test)]
 mod tests;
 
 pub use healthy::HealthyWeb;
@@ -42,8 +44,8 @@ pub use web::HostileWeb;
 
 use std::net::Ipv4Addr;
 
-use crate::Script;
 use crate::answer::NameAnswer;
+use crate::{Script, Security};
 
 /// The domain that all hostile hosts are under.
 const DOMAIN: &str = "hostile-sim.com";
@@ -69,6 +71,8 @@ pub struct Hostility {
     names: Option<fn(&NameAsk<'_>) -> NameAnswer>,
     /// What becomes of a TLS handshake with this copy of the host.
     handshake: Option<fn(u32) -> Script>,
+    /// How this copy of the host, of this name, secures its connections.
+    security: Option<fn(u32, &str) -> Security>,
 }
 
 /// A request to a hostile host.
@@ -102,7 +106,7 @@ impl Hostility {
         links: &'static [&'static str],
         answer: fn(&Ask<'_>) -> Option<Script>,
     ) -> Hostility {
-        Hostility { id, name, does, expected, links, answer, names: None, handshake: None }
+        Hostility { id, name, does, expected, links, answer, names: None, handshake: None, security: None }
     }
 
     const fn with_names(mut self, names: fn(&NameAsk<'_>) -> NameAnswer) -> Hostility {
@@ -112,6 +116,11 @@ impl Hostility {
 
     const fn with_handshake(mut self, handshake: fn(u32) -> Script) -> Hostility {
         self.handshake = Some(handshake);
+        self
+    }
+
+    const fn with_security(mut self, security: fn(u32, &str) -> Security) -> Hostility {
+        self.security = Some(security);
         self
     }
 

@@ -296,9 +296,9 @@ const PROBES: &[(&str, &str, &str, usize, u64, Check)] = &[
 ];
 
 /// Shown by links, names or handshakes, which have tests of their own.
-const OTHERWISE: [&str; 16] = [
+const OTHERWISE: [&str; 18] = [
     "T02", "T22", "D01", "D02", "D03", "D04", "D05", "D07", "D08", "D10", "D11", "D12", "D13", "D14", "D15",
-    "T23",
+    "T20", "T21", "T23",
 ];
 
 /// Bytes that come out of the first 16 MiB and a bit of a gzip body.

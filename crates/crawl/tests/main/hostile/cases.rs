@@ -37,6 +37,8 @@ pub(super) enum Expect {
     LookupsAtMost(u64),
     /// The response of this path is in the archive with this mark.
     Stored(&'static str, Option<&'static str>),
+    /// The metadata record of this path says this.
+    Noted(&'static str, &'static str),
     /// Its body has this many bytes at most.
     BodyAtMost(&'static str, usize),
     /// Its body is this.
@@ -76,6 +78,12 @@ impl Expect {
                 .stored
                 .iter()
                 .any(|stored| stored.url.ends_with(path) && stored.truncated.as_deref() == mark),
+            Expect::Noted(path, line) => {
+                let wanted = |noted: &(String, String)| {
+                    noted.0.ends_with(path) && noted.1.lines().any(|said| said == line)
+                };
+                seen.notes.iter().any(wanted)
+            }
             Expect::BodyAtMost(path, count) => body(path).is_some_and(|body| body.len() <= count),
             Expect::Body(path, bytes) => body(path) == Some(bytes),
             Expect::NoTrespass => seen.trespasses == 0,
@@ -123,7 +131,7 @@ const MIB: usize = 1 << 20;
 const TRAP_REQUESTS_MAX: usize = 60;
 
 use Expect::{
-    Asked, AskedAtMost, Body, BodyAtMost, Gap, LookupsAtMost, NamesAtMost, NoTrespass, NotAsked,
+    Asked, AskedAtMost, Body, BodyAtMost, Gap, LookupsAtMost, NamesAtMost, NoTrespass, NotAsked, Noted,
     NothingAfter, Outcome, Refused, RequestsAtMost, ServerGap, Stored, UrlsAtMost,
 };
 
@@ -165,6 +173,12 @@ pub(super) const CASES: &[Case] = &[
     case("T17", HOUR, &[Stored("/cut", Some("disconnect")), Stored("/trailers", Some("disconnect"))]),
     case("T18", HOUR, &[Body("/first", b"the first page"), Body("/next", b"the true next page")]),
     case("T19", HOUR, &[Outcome("204", 1), Body("/next", b"the true next page")]),
+    case("T20", HOUR, &[Refused("robots-unreachable", 1), RequestsAtMost(5)]),
+    Case { copy: 1, ..case("T20", HOUR, &[Refused("robots-unreachable", 1), RequestsAtMost(5)]) },
+    Case { copy: 2, ..case("T20", HOUR, &[Refused("robots-unreachable", 1), RequestsAtMost(5)]) },
+    case("T21", HOUR, &[Stored("/secured", None), Noted("/secured", "tlsCertificateVerdict: expired")]),
+    Case { copy: 1, ..case("T21", HOUR, &[Noted("/secured", "tlsCertificateVerdict: unknown-issuer")]) },
+    Case { copy: 2, ..case("T21", HOUR, &[Noted("/secured", "tlsCertificateVerdict: wrong-name")]) },
     case("T22", HOUR, &[Refused("robots-unreachable", 1)]),
     Case { copy: 1, ..case("T22", HOUR, &[Refused("robots-unreachable", 1)]) },
     case("T23", HOUR, &[Outcome("protocol", 1), Refused("robots-unreachable", 1)]),

@@ -55,6 +55,8 @@ pub(super) struct Seen {
     pub(super) complete: bool,
     pub(super) asked: Vec<Asked>,
     pub(super) stored: Vec<Stored>,
+    /// Metadata records: URL and text.
+    pub(super) notes: Vec<(String, String)>,
     /// Connections to where nobody may go.
     pub(super) trespasses: u64,
     /// How often each hostile name was looked up, by name.
@@ -123,8 +125,9 @@ async fn run(env: &Env, host: &str, stop: Duration) -> Seen {
     seeds.insert(0, format!("http://{host}/"));
     let config = format!(
         "[crawl]\nseeds = {seeds:?}\nscope = 'any'\n[network]\ndns = ['{}']\nallow_address = ['127.0.0.0/8']\n\
-         connect_port = ['80={port}', '443={port}']",
+         connect_port = ['80={port}', '443={port}']\n[tls]\nextra_roots = [\"\"\"{}\"\"\"]",
         server.dns_address(),
+        authority(),
     );
     let control = Control::default();
     let (stopper, clock) = (control.clone(), env.clock.clone());
@@ -137,7 +140,7 @@ async fn run(env: &Env, host: &str, stop: Duration) -> Seen {
     let summary = Crawl::open(env, root, config).unwrap().run(control).await.unwrap();
     server.stop().await.unwrap();
 
-    let stored = stored(env, root);
+    let (stored, notes) = stored(env, root);
     let fetched: BTreeSet<&str> = stored.iter().map(|stored| stored.url.as_str()).collect();
     let healthy_missing = healthy.urls().filter(|url| !fetched.contains(url.as_str())).collect();
     let asked = asked(&env.files.read(log).unwrap());
@@ -147,6 +150,7 @@ async fn run(env: &Env, host: &str, stop: Duration) -> Seen {
         summary,
         asked,
         stored,
+        notes,
         trespasses: trespasses.get(),
         lookups_most,
         names_asked: web.names_asked(),
@@ -170,23 +174,36 @@ fn asked(log: &[u8]) -> Vec<Asked> {
         .collect()
 }
 
-/// All responses, robots.txt included. A record that cannot be read is a failure of the archive.
-fn stored(env: &Env, root: &Path) -> Vec<Stored> {
-    let mut stored = Vec::new();
+/// The simulated Web's certificate authority, in the form that the configuration takes.
+fn authority() -> String {
+    let text = data_encoding::BASE64.encode(&mattock_simweb::authority());
+    format!("-----BEGIN CERTIFICATE-----\n{text}\n-----END CERTIFICATE-----\n")
+}
+
+/// All responses, robots.txt included, and what the metadata records say. A record that cannot be read is a failure of
+/// the archive.
+fn stored(env: &Env, root: &Path) -> (Vec<Stored>, Vec<(String, String)>) {
+    let (mut stored, mut notes) = (Vec::new(), Vec::new());
     let warc = root.join("warc");
     for entry in env.files.list(&warc).unwrap() {
         let mut reader = WarcReader::open(&env.files, &warc.join(&entry.name)).unwrap();
         while let Some(record) = reader.next_record().unwrap() {
-            if record.kind() != Some(RecordType::Response) {
-                continue;
+            let url = record.target_uri().unwrap_or_default().to_owned();
+            match record.kind() {
+                Some(RecordType::Response) => {}
+                Some(RecordType::Metadata) => {
+                    notes.push((url, String::from_utf8_lossy(record.block).into_owned()));
+                    continue;
+                }
+                _ => continue,
             }
             let head = record.block.windows(4).position(|bytes| bytes == b"\r\n\r\n").map_or(0, |at| at + 4);
             stored.push(Stored {
-                url: record.target_uri().unwrap_or_default().to_owned(),
+                url,
                 truncated: record.fields.get("WARC-Truncated").map(str::to_owned),
                 body: record.block[head..].to_vec(),
             });
         }
     }
-    stored
+    (stored, notes)
 }
