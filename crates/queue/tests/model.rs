@@ -1,12 +1,13 @@
 //! Random pushes, pops, passes, checkpoints and reopenings: always what the lists say.
 
+use std::collections::VecDeque;
 use std::path::Path;
 
-use mattock_env::Random;
 use mattock_env::sim::Simulation;
+use mattock_env::{Env, Random};
 use mattock_queue::{Options, QueueError, Queues, RECORD_BYTES_MAX};
 
-use crate::world::{DIR, Life, Model, options, simulate};
+use crate::world::{DIR, Life, Model, NAMES, options, simulate};
 
 fn life(seed: u64) {
     let mut simulation = Simulation::new(seed);
@@ -23,6 +24,12 @@ fn life(seed: u64) {
             }
             if random.chance(0.3) {
                 life.compare(&model.lists).unwrap();
+                if options.checkpoints_kept == 1 {
+                    nothing_is_left(&env, &life.queues);
+                    model
+                        .captured
+                        .insert(life.queues.newest_checkpoint(), vec![VecDeque::new(); NAMES.len()]);
+                }
             }
         });
         if random.chance(0.5) {
@@ -37,6 +44,17 @@ fn life(seed: u64) {
         model.go_back(&life.queues);
         life.compare(&model.lists).unwrap();
     });
+}
+
+/// Once everything is popped and the lanes have done their work, there is one manifest and no other file.
+fn nothing_is_left(env: &Env, queues: &Queues) {
+    let checkpoint = queues.checkpoint().unwrap();
+    for _ in 0..100 {
+        queues.poll();
+    }
+    let names: Vec<String> =
+        env.files.list(Path::new(DIR)).unwrap().into_iter().map(|file| file.name).collect();
+    assert_eq!(names, [format!("MANIFEST-{:06}", checkpoint.number)]);
 }
 
 #[test]
