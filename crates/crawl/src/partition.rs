@@ -356,3 +356,6 @@ impl Totals {
         *self.sitemaps.entry(name.to_owned()).or_default() += 1;
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,80 @@
+//! The loop before what no server can do to it.
+
+use super::*;
+use crate::RawConfig;
+use mattock_env::sim::Simulation;
+use mattock_frontier::{FrontierOptions, Scope, ScopeRule};
+use std::path::Path;
+
+fn partition(env: &Env) -> Partition {
+    let config = RawConfig::parse("", "test").unwrap().check().unwrap();
+    let options = FrontierOptions {
+        scope: Scope::new(ScopeRule::Any, None),
+        politeness: config.politeness.clone(),
+        product_token: config.product.clone(),
+    };
+    let (warc, random) = (Path::new("/warc"), env.random.fork("warc"));
+    let archive = WarcWriter::open(&env.files, warc, config.writer_options(), random).unwrap();
+    Partition {
+        env: env.clone(),
+        config,
+        frontier: Frontier::new(options),
+        archive,
+        rules: LinkRules::default(),
+        totals: Totals::default(),
+        control: Control::default(),
+        progress: Arc::default(),
+    }
+}
+
+/// Robots.txt and page both break down; neither keeps the host busy, and the crawl comes to its end.
+#[test]
+fn a_fetch_that_breaks_down_is_an_outcome_and_its_host_goes_on() {
+    Simulation::new(1).run(|env| async move {
+        let mut partition = partition(&env);
+        let (sender, mut receiver) = unbounded_channel();
+        for host in ["http://a.com/", "http://b.com/"] {
+            partition.frontier.seed(WebUrl::parse(host).unwrap(), env.clock.now());
+        }
+        let client = Rc::new(Client::new(&env, partition.config.client_options()));
+        let mut run = Run {
+            partition: &mut partition,
+            client,
+            connections: Connections::new(1),
+            extract: Options::default(),
+            sender: sender.clone(),
+            in_flight: BTreeMap::new(),
+            pages_in_flight: 0,
+            number_next: 0,
+        };
+        loop {
+            match run.partition.frontier.next(env.clock.now()) {
+                Next::Visit(visit) => {
+                    let number = run.number_next;
+                    run.number_next += 1;
+                    // The second host has no rules, so that a page of it is visited.
+                    if visit.purpose != Purpose::Page && visit.request.url.host() == "http://b.com" {
+                        let outcome = FetchOutcome::Answered(404);
+                        let at = env.clock.now();
+                        let robots = Some(RobotsAnswer { body: None, location: None });
+                        let finished = Finished { visit, outcome, at, retry_after_s: None, robots };
+                        run.partition.frontier.finished(finished, at);
+                        continue;
+                    }
+                    run.pages_in_flight += u64::from(visit.is_page());
+                    let task = task::spawn(number, sender.clone(), async { panic!("as a fetch might") });
+                    run.in_flight.insert(number, (visit, task));
+                    run.take_back(receiver.recv().await.unwrap()).unwrap();
+                }
+                Next::WaitUntil(time) => env.clock.sleep_until(time).await,
+                Next::WaitForVisits => panic!("a host was left busy"),
+                Next::Empty => break,
+            }
+        }
+        assert_eq!((run.in_flight.len(), run.pages_in_flight), (0, 0));
+        assert_eq!(partition.totals.outcomes, BTreeMap::from([("internal".to_owned(), 1)]));
+        assert_eq!((partition.totals.errors, partition.totals.robots_fetches), (1, 1));
+        let counts = partition.frontier.counts();
+        assert_eq!((counts.queued, counts.refused.values().sum::<u64>()), (0, 1));
+    });
+}
