@@ -314,3 +314,47 @@ impl Write {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mattock_env::{Random, SimFiles};
+
+    #[test]
+    fn a_write_that_comes_too_late_brings_no_file_back() {
+        let files = SimFiles::new(Random::from_seed(1));
+        let disk = Disk::new(Files::simulated(files.clone()), Path::new("/crawl"));
+        for written_before in [false, true] {
+            let file = Arc::new(SegmentFile::new(&disk, 1, 0, 2 * PAGE_BYTES, 0));
+            let mut records = Records::default();
+            records.append(b"http://example.org/");
+            let records = Arc::new(records);
+            if written_before {
+                Write::new(&file, 0, FIRST_BLOCK, &records).perform().unwrap();
+                assert_eq!(files.snapshot().len(), 1);
+            }
+            let late = Write::new(&file, 1, 2 * FIRST_BLOCK, &records);
+            file.remove();
+            late.perform().unwrap();
+            assert!(late.is_written() && files.snapshot().is_empty());
+        }
+    }
+
+    #[test]
+    fn a_block_is_read_only_from_its_own_segment_and_place() {
+        let disk = Disk::new(Files::simulated(SimFiles::new(Random::from_seed(1))), Path::new("/crawl"));
+        let file = Arc::new(SegmentFile::new(&disk, 7, 3, 2 * PAGE_BYTES, 0));
+        let mut records = Records::default();
+        records.append(b"http://example.org/");
+        let write = Write::new(&file, 40, FIRST_BLOCK, &Arc::new(records));
+        assert!(!write.is_written() && !write.has_failed());
+        write.perform().unwrap();
+        let end = 2 * FIRST_BLOCK;
+        let (read, stored) = file.read(40, FIRST_BLOCK, end).unwrap();
+        assert_eq!((read.at(0).unwrap().0, stored), (&b"http://example.org/"[..], FIRST_BLOCK));
+        assert!(matches!(file.read(41, FIRST_BLOCK, end), Err(QueueError::Corrupt { offset: 4096, .. })));
+        assert!(matches!(file.read(40, end, 2 * end), Err(QueueError::Corrupt { offset: 8192, .. })));
+        let other_queue = SegmentFile::new(&disk, 7, 4, 2 * PAGE_BYTES, end);
+        assert!(matches!(other_queue.read(40, FIRST_BLOCK, end), Err(QueueError::Corrupt { offset: 0, .. })));
+    }
+}
