@@ -35,7 +35,8 @@
 //! }
 //! ```
 //!
-//! A rescan may be driven before pop asks for it, while the queues from before it are read.
+//! A rescan may be driven before pop asks for it, while the queues from before it are read. Where everything was handed out and Star still
+//! has some of it, [`Star::flush`](crate::star::Star::flush) brings the answers.
 //!
 //! # Invariants
 //!

@@ -43,13 +43,13 @@ impl Placement {
         self.closed = self.closed.max(current);
     }
 
-    /// The first queue from `from` to `last` in which the domain has less than its budget.
+    /// The first queue from `from` to `last` in which the domain has less than its budget. Who has no limit waits behind everybody
+    /// else, but never in QF.
     pub(super) fn find(&self, domain: u64, budget: u32, from: u64, last: u64) -> Option<Spot> {
-        let from = from.max(self.closed + 1);
         if budget >= USED_MAX {
-            // Nobody counts that far.
-            return (from <= last).then_some(Spot { queue: from, used: 0, counted: false });
+            return Some(Spot { queue: last, used: 0, counted: false });
         }
+        let from = from.max(self.closed + 1);
         let (queue, used) = match self.entries.get(&domain) {
             Some(entry) if entry >> USED_BITS >= from => (entry >> USED_BITS, *entry as u32 & USED_MAX),
             _ => (from, 0),
@@ -153,7 +153,7 @@ mod tests {
         assert_eq!(place(&mut placement, 2, 2, 8), Some(6));
         assert_eq!(place(&mut placement, 1, 3, 8), Some(7), "the budget has grown");
         assert_eq!(place(&mut placement, 3, 0, 8), None);
-        assert_eq!(place(&mut placement, 3, u32::MAX, 8), Some(6));
+        assert_eq!(place(&mut placement, 3, u32::MAX, 8), Some(8));
         assert_eq!(placement.len(), 2);
     }
 

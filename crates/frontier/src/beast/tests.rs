@@ -104,6 +104,26 @@ fn one_url_passes_at_once() {
 }
 
 #[test]
+fn without_a_limit_all_is_one_queue() {
+    simulate(6, |env| {
+        let mut beast = Beast::new(&open(env), "beast", BeastOptions::default());
+        let mut next = 0;
+        for serial in 0..500 {
+            beast.push(serial % 7, u32::MAX, &record(serial % 7, serial)).unwrap();
+            if serial % 3 == 0 {
+                pop(&mut beast, 2).1.iter().for_each(|(_, popped)| {
+                    assert_eq!(*popped, next);
+                    next += 1;
+                });
+            }
+        }
+        assert_eq!(pop(&mut beast, u64::MAX).0, Popped::Some(500 - next));
+        let stats = beast.stats();
+        assert_eq!((stats.over_budget, stats.rescans, beast.width(), beast.domains()), (0, 0, 1, 0));
+    });
+}
+
+#[test]
 fn without_budget_urls_are_withheld_until_it_changes() {
     simulate(3, |env| {
         let mut beast = Beast::new(&open(env), "beast", BeastOptions::default());
