@@ -5,10 +5,12 @@
 //! - [`mod@format`] writes numbers the way people read them; both of the above use it.
 //!
 //! - [`demo`] is what `mattock demo` shows, [`mod@bench`] what `mattock bench` measures, [`ServedWorld`] what both crawl.
+//! - [`beast`] is an experiment of the papers: `mattock lab beast`.
 //!
 //! The first three are pure: values in, text out. The same values give the same bytes, and no value, however odd
 //! (empty, not a number, huge, or a label that is itself markup), makes them panic or breaks the markup.
 
+pub mod beast;
 pub mod bench;
 pub mod demo;
 mod escape;
