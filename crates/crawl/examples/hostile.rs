@@ -1,40 +1,98 @@
-//! What hostile hosts cost: a crawl of healthy hosts alone and beside hosts of every kind of the catalogue, over sockets.
+//! What hostile hosts cost: a crawl of healthy hosts alone and beside hosts of every kind of the catalogue.
 //!
-//! `cargo run --release -p mattock-crawl --example hostile -- [COPIES] [SECONDS] [DELAY] [IDS]` runs the server and each crawl in a
-//! process of its own (so that peak memory is the crawler's), and prints peak memory, CPU time and the speed at which the
-//! healthy pages were served, with the ratios between both runs.
+//! `cargo run --release -p mattock-crawl --example hostile -- core|sockets [COPIES] [SECONDS] [DELAY] [IDS] [ROUNDS]`
+//!
+//! `core` runs crawler and servers in one process on virtual time that CPU time moves on: as on a core of its own, whatever else
+//! the machine does. That is for speed. `sockets` runs them in processes of their own. That is for memory. IDS are beginnings of
+//! ids, separated by commas; with a `-` before it an id is left out. Clean and hostile runs take turns; the median of the
+//! ratios counts. Printed are
+//!
+//! - the speed at which healthy pages were served, from the first to the last of them;
+//! - the CPU time, and the longest that was computed without looking up: no document cost more;
+//! - visits under way on average, at most, and after the end (which must be none);
+//! - over sockets, peak memory of the crawler, and how long it was ready to run and the machine did not let it.
 #![expect(clippy::print_stdout, reason = "its output is what it is for")]
 
-use std::cell::Cell;
-use std::io::{BufRead, BufReader, Write};
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
+#[path = "hostile/core.rs"]
+mod core;
+#[path = "hostile/sockets.rs"]
+mod sockets;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use mattock_crawl::{Control, Crawl, RawConfig};
-use mattock_env::{Env, Time};
-use mattock_simweb::{
-    Answer, HealthyWeb, HostileWeb, Hostility, Request, Resolution, ServeOptions, Web, catalogue, serve,
-};
+use mattock_crawl::{Control, Progress, RawConfig};
+use mattock_env::{Clock, Time};
+use mattock_simweb::{Answer, HealthyWeb, Hostility, Request, Resolution, Web, catalogue};
 
 const HEALTHY_HOSTS: u32 = 100;
 const HEALTHY_PAGES: u32 = 100;
+/// The port in the healthy hosts' URLs, by which they can have a server of their own.
+const HEALTHY_PORT: u16 = 8080;
+const PAGES: u64 = (HEALTHY_HOSTS * (HEALTHY_PAGES + 1)) as u64;
+/// How often a crawl looks at itself.
+const LOOK: Duration = Duration::from_millis(10);
 
 fn healthy() -> HealthyWeb {
     HealthyWeb::new(HEALTHY_HOSTS, HEALTHY_PAGES)
 }
 
-/// The behaviours whose ids begin with one of these, separated by commas; all if there are none.
-fn chosen(ids: &str) -> impl Iterator<Item = &'static Hostility> {
-    catalogue().filter(move |entry| ids.split(',').any(|id| entry.id.starts_with(id)))
+/// What is to be measured.
+#[derive(Clone)]
+struct Setting {
+    /// Hosts of each kind.
+    copies: u32,
+    seconds: u64,
+    delay: String,
+    ids: String,
+}
+
+impl Setting {
+    /// From the words of the command line: COPIES SECONDS DELAY IDS.
+    fn parse(words: &[String]) -> Setting {
+        let word = |at: usize, default: &str| words.get(at).cloned().unwrap_or(default.to_owned());
+        Setting {
+            copies: word(0, "1").parse().expect("a number of copies"),
+            seconds: word(1, "30").parse().expect("a number of seconds"),
+            delay: word(2, "100ms"),
+            ids: word(3, ""),
+        }
+    }
+
+    fn words(&self) -> [String; 4] {
+        [self.copies.to_string(), self.seconds.to_string(), self.delay.clone(), self.ids.clone()]
+    }
+
+    fn chosen(&self) -> impl Iterator<Item = &'static Hostility> {
+        let (out, only): (Vec<&str>, Vec<&str>) =
+            self.ids.split(',').filter(|id| !id.is_empty()).partition(|id| id.starts_with('-'));
+        catalogue().filter(move |entry| {
+            (only.is_empty() || only.iter().any(|id| entry.id.starts_with(id)))
+                && !out.iter().any(|id| entry.id.starts_with(&id[1..]))
+        })
+    }
+
+    fn config(&self, dns: &str, port: &str, healthy_port: &str) -> RawConfig {
+        let with_port = |url: &String| format!("{}:{HEALTHY_PORT}/", url.trim_end_matches('/'));
+        let mut seeds: Vec<String> = healthy().seeds().iter().map(with_port).collect();
+        for copy in 0..self.copies {
+            seeds.extend(self.chosen().map(|entry| entry.seed(copy)));
+        }
+        let delay = &self.delay;
+        let config = format!(
+            "[crawl]\nseeds = {seeds:?}\nscope = 'any'\n[politeness]\ndelay = '{delay}'\n[network]\ndns = ['{dns}']\n\
+             allow_address = ['127.0.0.0/8']\n\
+             connect_port = ['80={port}', '443={port}', '{HEALTHY_PORT}={healthy_port}']"
+        );
+        RawConfig::parse(&config, "example").expect("a valid configuration")
+    }
 }
 
 /// Counts the pages that are still to be asked for.
 struct Counted {
     web: HealthyWeb,
-    left: AtomicU64,
+    left: Arc<AtomicU64>,
 }
 
 impl Web for Counted {
@@ -50,157 +108,85 @@ impl Web for Counted {
     }
 }
 
-/// Serves until its input ends; says where, and then how long the healthy pages took.
-fn run_server() {
-    let env = Env::real();
-    mattock_env::run(async {
-        let all = u64::from(HEALTHY_HOSTS * (HEALTHY_PAGES + 1));
-        let counted = Counted { web: healthy(), left: AtomicU64::new(all) };
-        let web = Arc::new(HostileWeb::new(counted));
-        let server = serve(&env, web.clone(), ServeOptions::default(), None).await.expect("free ports");
-        println!("{} {}", server.dns_address(), server.http_port());
-        let first = Cell::new(None::<Time>);
-        loop {
-            env.clock.sleep(Duration::from_millis(5)).await;
-            let left = web.around().left.load(Ordering::Relaxed);
-            if left < all && first.get().is_none() {
-                first.set(Some(env.clock.now()));
-            }
-            if let (0, Some(first)) = (left, first.get()) {
-                println!("{:.3}", env.clock.now().since(first).as_secs_f64());
-                std::future::pending::<()>().await;
+/// Healthy pages a second, once all were asked for.
+async fn healthy_per_s(clock: &Clock, left: &AtomicU64) -> f64 {
+    let mut first = None::<Time>;
+    loop {
+        clock.sleep(Duration::from_millis(5)).await;
+        let left = left.load(Ordering::Relaxed);
+        if left < PAGES {
+            let first = *first.get_or_insert_with(|| clock.now());
+            if left == 0 {
+                return PAGES as f64 / clock.now().since(first).as_secs_f64();
             }
         }
-    });
-}
-
-/// Crawls for so long, and says what it took.
-fn run_crawl(dns: &str, port: &str, copies: u32, seconds: u64, delay: &str, ids: &str, root: &Path) {
-    let env = Env::real();
-    let mut seeds = healthy().seeds();
-    for copy in 0..copies {
-        seeds.extend(chosen(ids).map(|entry| entry.seed(copy)));
     }
-    let config = format!(
-        "[crawl]\nseeds = {seeds:?}\nscope = 'any'\n[politeness]\ndelay = '{delay}'\n[network]\ndns = ['{dns}']\n\
-         allow_address = ['127.0.0.0/8']\nconnect_port = ['80={port}', '443={port}']"
-    );
-    let config = RawConfig::parse(&config, "example").expect("a valid configuration");
-    let control = Control::default();
-    let (stop, clock) = (control.clone(), env.clock.clone());
-    let summary = mattock_env::run(async {
-        tokio::task::spawn_local(async move {
-            clock.sleep(Duration::from_secs(seconds)).await;
-            stop.stop();
-        });
-        let crawl = Crawl::open(&env, root, config).expect("a new directory");
-        crawl.run(control).await.expect("the archive can be written")
-    });
-    let peak_kb = mattock_env::peak_resident_bytes().unwrap_or_default() / 1024;
-    println!("{peak_kb} {:.2} {}", summary.cpu_seconds, summary.pages);
-    let _ = env.files.remove_dir_all(root);
 }
 
-fn start(arguments: &[String]) -> Child {
-    let me = std::env::current_exe().expect("a running program has a path");
-    let mut command = Command::new(me);
-    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
-    command.spawn().expect("this program can be started again")
+/// What a crawl saw of itself.
+#[derive(Default)]
+struct Looks {
+    count: u64,
+    under_way: u64,
+    under_way_most: u64,
+    longest_s: f64,
 }
 
-fn line(reader: &mut impl BufRead) -> Vec<f64> {
-    let mut line = String::new();
-    reader.read_line(&mut line).expect("the child writes text");
-    line.split_whitespace().filter_map(|word| word.parse().ok()).collect()
+/// Looks until the time is over, and stops the crawl then.
+async fn look(clock: Clock, seconds: u64, progress: Arc<Progress>, control: Control) -> Looks {
+    let end = clock.now() + Duration::from_secs(seconds);
+    let mut looks = Looks::default();
+    while clock.now() < end {
+        let before = mattock_env::thread_cpu_seconds();
+        clock.sleep(LOOK).await;
+        let under_way = progress.read().in_flight;
+        looks.count += 1;
+        looks.under_way += under_way;
+        looks.under_way_most = looks.under_way_most.max(under_way);
+        looks.longest_s = looks.longest_s.max(mattock_env::thread_cpu_seconds() - before);
+    }
+    control.stop();
+    looks
 }
 
+/// What a run took.
 struct Measured {
-    peak_mb: f64,
-    cpu_s: f64,
-    pages: f64,
     healthy_per_s: Option<f64>,
+    text: String,
+    /// Over sockets only.
+    peak_mb: f64,
 }
 
-fn measure(copies: u32, seconds: u64, delay: &str, ids: &str) -> Measured {
-    let mut server = start(&["serve".into()]);
-    let mut from_server = BufReader::new(server.stdout.take().expect("it is piped"));
-    let mut address = String::new();
-    from_server.read_line(&mut address).expect("the server says where it is");
-    let (dns, port) = address.trim().split_once(' ').expect("two words");
-    let name = format!("mattock-hostile-{:016x}", Env::real().random.clone().next_u64());
-    let root = std::env::temp_dir().join(name);
-    let arguments = [
-        "crawl",
-        dns,
-        port,
-        &copies.to_string(),
-        &seconds.to_string(),
-        delay,
-        ids,
-        &root.display().to_string(),
-    ];
-    let mut crawl = start(&arguments.map(str::to_owned));
-    let mut from_crawl = BufReader::new(crawl.stdout.take().expect("it is piped"));
-    let taken = line(&mut from_crawl);
-    let _ = crawl.wait();
-    // If the healthy pages were done, the server has said so by now; if not, its output just ends.
-    let _ = server.kill();
-    let _ = server.wait();
-    let healthy_s = line(&mut from_server).first().copied();
-    let all = f64::from(HEALTHY_HOSTS * (HEALTHY_PAGES + 1));
-    let [peak_kb, cpu_s, pages] = taken[..] else { panic!("the crawl failed") };
-    Measured {
-        peak_mb: peak_kb / 1024.0,
-        cpu_s,
-        pages,
-        healthy_per_s: healthy_s.map(|seconds| all / seconds),
-    }
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
 fn main() {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    match arguments.first().map(String::as_str) {
-        Some("serve") => return run_server(),
-        Some("crawl") => {
-            let number = |at: usize| arguments[at].parse::<u64>().expect("a number");
-            run_crawl(
-                &arguments[1],
-                &arguments[2],
-                number(3) as u32,
-                number(4),
-                &arguments[5],
-                &arguments[6],
-                Path::new(&arguments[7]),
-            );
-            return;
-        }
-        _ => {}
-    }
-    let number =
-        |at: usize, default| arguments.get(at).map_or(default, |text| text.parse().expect("a number"));
-    let (copies, seconds) = (number(0, 1) as u32, number(1, 30));
-    let delay = arguments.get(2).map_or("100ms", String::as_str);
-    let ids = arguments.get(3).map_or("", String::as_str);
-    let mut out = std::io::stdout();
-    let _ = writeln!(
-        out,
-        "{} hostile hosts beside {HEALTHY_HOSTS} healthy ones, {seconds} s each, delay {delay}",
-        u64::from(copies) * chosen(ids).count() as u64
-    );
-    let show = |name: &str, run: &Measured| {
-        let speed =
-            run.healthy_per_s.map_or("not all fetched".to_owned(), |speed| format!("{speed:.0} pages/s"));
-        println!(
-            "{name}: peak {:.0} MB, {:.1} CPU s, {} pages, healthy {speed}",
-            run.peak_mb, run.cpu_s, run.pages
-        );
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let measure = match words.first().map(String::as_str) {
+        Some("sockets") => sockets::measure,
+        Some("core") | None => core::measure,
+        Some(child) => return sockets::run(child, &words[1..]),
     };
-    let clean = measure(0, seconds, delay, ids);
-    show("clean", &clean);
-    let hostile = measure(copies, seconds, delay, ids);
-    show("hostile", &hostile);
-    println!("peak above clean: {:.0} MB", hostile.peak_mb - clean.peak_mb);
-    if let (Some(with), Some(without)) = (hostile.healthy_per_s, clean.healthy_per_s) {
-        println!("healthy speed against clean: {:.2}", with / without);
+    let hostile = Setting::parse(words.get(1..).unwrap_or_default());
+    let clean = Setting { copies: 0, ..hostile.clone() };
+    let rounds: usize = words.get(5).map_or(1, |word| word.parse().expect("a number of rounds"));
+    let hosts = hostile.copies as usize * hostile.chosen().count();
+    let Setting { seconds, delay, .. } = &hostile;
+    println!("{hosts} hostile hosts beside {HEALTHY_HOSTS} healthy ones, {seconds} s each, delay {delay}");
+    let (mut above, mut speed) = (Vec::new(), Vec::new());
+    let show = |name: &str, run: Measured| {
+        let speed = run.healthy_per_s.map_or("not all fetched".into(), |speed| format!("{speed:.1} pages/s"));
+        println!("{name:<8} healthy {speed}; {}", run.text);
+        // What is not done in time has no speed.
+        (run.healthy_per_s.unwrap_or(0.0), run.peak_mb)
+    };
+    for _ in 0..rounds {
+        let without = show("clean", measure(&clean));
+        let with = show("hostile", measure(&hostile));
+        speed.push(with.0 / without.0);
+        above.push(with.1 - without.1);
     }
+    println!("healthy speed against clean: {:.2}; peak above clean: {:.0} MB", median(speed), median(above));
 }

@@ -30,6 +30,11 @@ use crate::{Config, Control, CrawlError, End, LinkRules, Progress, archive, page
 /// How long a stop waits for what is under way. Visits that take longer are given up and made again by the next run.
 const STOP_GRACE: Duration = Duration::from_secs(3);
 
+/// Visits that are begun or taken back in one turn of the loop; between two turns the fetches have theirs. Also how many may
+/// wait to be taken back before no more are begun: where the CPU is what is short, as with a farm of hosts that answer at
+/// once, more visits under way would only make each of them, and every healthy host's, wait longer.
+const TURN: usize = 16;
+
 /// What a fetch brings back.
 type Fetched = (Exchange, Option<Connection>);
 
@@ -60,6 +65,8 @@ struct Run<'a> {
 
 /// What the dispatcher found.
 enum Idle {
+    /// There is more to begin; the fetches have their turn first.
+    Not,
     /// Wait for a visit to end, or for this time.
     Until(Option<Time>),
     /// The run is over when no visit is under way.
@@ -96,9 +103,14 @@ impl Run<'_> {
         let clock = self.partition.env.clock.clone();
         let mut give_up = None;
         loop {
-            let idle = self.dispatch();
+            let idle = self.dispatch(receiver.len());
             self.publish();
             let (until, over) = match idle {
+                Idle::Not => {
+                    self.take_back_some(&mut receiver)?;
+                    tokio::task::yield_now().await;
+                    continue;
+                }
                 Idle::Until(time) => (time, None),
                 Idle::Over(end) => {
                     let give_up = *give_up.get_or_insert_with(|| clock.now() + STOP_GRACE);
@@ -117,9 +129,7 @@ impl Run<'_> {
                 biased;
                 Some(report) = receiver.recv() => {
                     self.take_back(report)?;
-                    while let Ok(report) = receiver.try_recv() {
-                        self.take_back(report)?;
-                    }
+                    self.take_back_some(&mut receiver)?;
                 }
                 () = control.stopped(), if over.is_none() => {}
                 () = clock.sleep_until(until.unwrap_or_default()), if until.is_some() => {}
@@ -127,8 +137,9 @@ impl Run<'_> {
         }
     }
 
-    /// Begins as many visits as are allowed now.
-    fn dispatch(&mut self) -> Idle {
+    /// Begins visits that are allowed now, a turn's worth of them; none if so many wait to be taken back.
+    fn dispatch(&mut self, come_back: usize) -> Idle {
+        let mut left = if come_back < TURN { TURN } else { 0 };
         loop {
             if self.partition.control.is_stopping() {
                 return Idle::Over(End::Stopped);
@@ -141,8 +152,14 @@ impl Run<'_> {
             if full || self.partition.totals.pages + self.pages_in_flight >= page_limit {
                 return Idle::Until(None);
             }
+            if left == 0 {
+                return Idle::Not;
+            }
             match self.partition.frontier.next(self.partition.env.clock.now()) {
-                Next::Visit(visit) => self.begin(visit),
+                Next::Visit(visit) => {
+                    left -= 1;
+                    self.begin(visit);
+                }
                 Next::WaitUntil(time) => return Idle::Until(Some(time)),
                 Next::WaitForVisits => return Idle::Until(None),
                 Next::Empty => return Idle::Over(End::Complete),
@@ -169,6 +186,18 @@ impl Run<'_> {
             self.partition.frontier.abandoned(visit, now);
         }
         self.pages_in_flight = 0;
+    }
+
+    /// Takes a turn's worth of visits back.
+    fn take_back_some(
+        &mut self,
+        receiver: &mut UnboundedReceiver<Report<Fetched>>,
+    ) -> Result<(), CrawlError> {
+        for _ in 0..TURN {
+            let Ok(report) = receiver.try_recv() else { break };
+            self.take_back(report)?;
+        }
+        Ok(())
     }
 
     fn take_back(&mut self, (number, fetched): Report<Fetched>) -> Result<(), CrawlError> {
