@@ -19,6 +19,10 @@ impl Target {
     pub(super) fn url(&self) -> String {
         format!("http://{}{}", self.host, self.path)
     }
+
+    pub(super) fn secure_url(&self) -> String {
+        format!("https://{}{}", self.host, self.path)
+    }
 }
 
 /// The world that benchmarks use.

@@ -1,4 +1,4 @@
-//! The least that a page could cost: epoll, httparse, and one library call per step.
+//! The least that a page could cost: epoll, httparse, rustls where it is secured, and one library call per step.
 //!
 //! No runtime, no limits, no timeouts, no digests, no file: a client that nobody could use, but nobody could beat by
 //! much either.
@@ -7,16 +7,29 @@
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::os::fd::AsFd;
+use std::sync::Arc;
 
 use libdeflater::{CompressionLvl, Compressor};
 use rustix::event::epoll;
+use rustls::pki_types::ServerName;
+use rustls::{ClientConfig, ClientConnection};
 use url::Url;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::{Connecting, Target, cpu_us_per, lanes};
 
+/// Where pages are asked for, and how.
+#[derive(Clone)]
+pub(super) struct Way {
+    pub(super) port: u16,
+    pub(super) connecting: Connecting,
+    /// Over TLS with this.
+    pub(super) tls: Option<Arc<ClientConfig>>,
+}
+
 struct Lane {
     stream: TcpStream,
+    tls: Option<Box<ClientConnection>>,
     pages: Vec<(Target, Url)>,
     next: usize,
     buffer: Vec<u8>,
@@ -26,32 +39,37 @@ struct Lane {
 }
 
 /// CPU µs per page.
-pub(super) fn measure(
-    port: u16,
-    targets: &[Target],
-    pages: usize,
-    connecting: Connecting,
-) -> io::Result<f64> {
+pub(super) fn measure(way: &Way, targets: &[Target], pages: usize) -> io::Result<f64> {
     let lanes = lanes(targets);
-    let (time, result) = cpu_us_per(pages, || run(port, lanes, pages, connecting));
+    let (time, result) = cpu_us_per(pages, || run(way, lanes, pages));
     result.map(|()| time)
 }
 
-fn connect(target: &Target, port: u16) -> io::Result<TcpStream> {
-    let stream = TcpStream::connect((target.address, port))?;
-    stream.set_nodelay(true)?;
-    stream.set_nonblocking(true)?;
-    Ok(stream)
+impl Way {
+    fn connect(&self, target: &Target) -> io::Result<(TcpStream, Option<Box<ClientConnection>>)> {
+        let stream = TcpStream::connect((target.address, self.port))?;
+        stream.set_nodelay(true)?;
+        stream.set_nonblocking(true)?;
+        let tls = match &self.tls {
+            None => None,
+            Some(config) => {
+                let name = ServerName::try_from(target.host.clone()).map_err(io::Error::other)?;
+                let tls = ClientConnection::new(config.clone(), name).map_err(io::Error::other)?;
+                Some(Box::new(tls))
+            }
+        };
+        Ok((stream, tls))
+    }
 }
 
-fn run(port: u16, lanes: Vec<Vec<Target>>, pages: usize, connecting: Connecting) -> io::Result<()> {
+fn run(way: &Way, lanes: Vec<Vec<Target>>, pages: usize) -> io::Result<()> {
     let poll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
     let mut steps = Steps::new();
     let mut begun = 0;
     let mut done = 0;
     let mut open = Vec::new();
     for (number, targets) in lanes.into_iter().enumerate() {
-        let stream = connect(&targets[0], port)?;
+        let (stream, tls) = way.connect(&targets[0])?;
         let data = epoll::EventData::new_u64(number as u64);
         epoll::add(&poll, stream.as_fd(), data, epoll::EventFlags::IN)?;
         let pages = targets
@@ -62,7 +80,7 @@ fn run(port: u16, lanes: Vec<Vec<Target>>, pages: usize, connecting: Connecting)
             })
             .collect();
         let buffer = vec![0; 64 * 1024];
-        let mut lane = Lane { stream, pages, next: 0, buffer, filled: 0, total: None, head: 0 };
+        let mut lane = Lane { stream, tls, pages, next: 0, buffer, filled: 0, total: None, head: 0 };
         lane.ask()?;
         begun += 1;
         open.push(lane);
@@ -86,9 +104,9 @@ fn run(port: u16, lanes: Vec<Vec<Target>>, pages: usize, connecting: Connecting)
             begun += 1;
             lane.filled = 0;
             lane.next = (lane.next + 1) % lane.pages.len();
-            if connecting == Connecting::New {
+            if way.connecting == Connecting::New {
                 epoll::delete(&poll, lane.stream.as_fd())?;
-                lane.stream = connect(&lane.pages[lane.next].0, port)?;
+                (lane.stream, lane.tls) = way.connect(&lane.pages[lane.next].0)?;
                 let data = epoll::EventData::new_u64(number as u64);
                 epoll::add(&poll, lane.stream.as_fd(), data, epoll::EventFlags::IN)?;
             }
@@ -102,12 +120,24 @@ impl Lane {
     fn ask(&mut self) -> io::Result<()> {
         let target = &self.pages[self.next].0;
         let request = format!("GET {} HTTP/1.1\r\nHost: {}\r\n\r\n", target.path, target.host);
-        self.stream.write_all(request.as_bytes())
+        match &mut self.tls {
+            None => self.stream.write_all(request.as_bytes()),
+            Some(tls) => {
+                // Held back until the handshake is done.
+                tls.writer().write_all(request.as_bytes())?;
+                write_tls(tls, &mut self.stream)
+            }
+        }
     }
 
     /// Reads what is there; whether the response is whole.
     fn read(&mut self) -> io::Result<bool> {
-        match self.stream.read(&mut self.buffer[self.filled..]) {
+        let rest = &mut self.buffer[self.filled..];
+        let count = match &mut self.tls {
+            None => self.stream.read(rest),
+            Some(tls) => read_tls(tls, &mut self.stream, rest),
+        };
+        match count {
             Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
             Ok(count) => self.filled += count,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
@@ -126,6 +156,31 @@ impl Lane {
             }
         }
         Ok(self.total.is_some_and(|total| self.filled >= total))
+    }
+}
+
+fn write_tls(tls: &mut ClientConnection, stream: &mut TcpStream) -> io::Result<()> {
+    while tls.wants_write() {
+        tls.write_tls(stream)?;
+    }
+    Ok(())
+}
+
+/// Reads all records that are there, and what they bring of the response.
+fn read_tls(tls: &mut ClientConnection, stream: &mut TcpStream, rest: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    loop {
+        match tls.read_tls(stream) {
+            Ok(0) => return Ok(filled),
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock && filled > 0 => return Ok(filled),
+            Err(error) => return Err(error),
+        }
+        let state = tls.process_new_packets().map_err(io::Error::other)?;
+        if state.plaintext_bytes_to_read() > 0 {
+            filled += tls.reader().read(&mut rest[filled..])?;
+        }
+        write_tls(tls, stream)?;
     }
 }
 

@@ -4,24 +4,37 @@
 //! the exchange as WARC. The *floor* is a hand-written epoll client and the bare library calls for the same steps
 //! (`floor`). Both run on one thread against the same server on another, in turns; CPU time of that thread counts, not
 //! the clock on the wall.
+//!
+//! Over HTTPS a new connection means a full handshake: the server (`secure`) gives no tickets. What TLS adds to a page of ours
+//! is compared with what rustls adds to the floor, which calls it with nothing in between; beside it stands what the handshake
+//! costs in memory (`handshake`). The client does resume sessions where a server lets it; that is measured on a port that gives
+//! tickets.
 
 mod floor;
+mod handshake;
 mod ours;
+mod report;
+mod secure;
 
-use std::fmt;
-use std::sync::Arc;
+use std::io;
 use std::time::Duration;
 
 use mattock_env::Env;
-use serde::Serialize;
+use mattock_fetch::TlsOptions;
 
 use super::median;
 use super::pages::{Target, targets, world};
 use crate::served::ServedWorld;
+use Connecting::{KeepAlive, New};
+use report::{Pair, Tls};
+pub use report::{Parts, PathReport};
+use secure::Secured;
 
 const ROUNDS: usize = 5;
 /// Connections at once.
 const CONNECTIONS: usize = 64;
+/// Pages for each of which a round without handshakes has one more.
+const HANDSHAKES_PER_PAGE: usize = 5;
 
 /// Why nothing could be measured.
 #[derive(Debug, thiserror::Error)]
@@ -31,7 +44,10 @@ pub enum PathError {
     Serve(#[from] mattock_simweb::ServeError),
     /// The floor's client failed.
     #[error("the floor's client failed: {0}")]
-    Floor(std::io::Error),
+    Floor(io::Error),
+    /// The pages could not be served over HTTPS.
+    #[error("the pages cannot be served over HTTPS: {0}")]
+    Secure(io::Error),
     /// Our client got something else than a page.
     #[error("a page could not be fetched: {0}")]
     Fetch(String),
@@ -47,81 +63,54 @@ pub(super) enum Connecting {
     New,
 }
 
-/// What was measured: CPU µs per page, medians of rounds taken in turns, and their ratios.
-#[derive(Clone, Debug, Serialize)]
-pub struct PathReport {
-    /// Ours over the floor, connections kept alive.
-    pub ratio_to_floor_http_keepalive: f64,
-    /// Ours over the floor, a new connection for each page.
-    pub ratio_to_floor_http_new: f64,
-    /// CPU µs per page.
-    pub http_keepalive_us: f64,
-    /// CPU µs per page.
-    pub floor_http_keepalive_us: f64,
-    /// CPU µs per page.
-    pub http_new_us: f64,
-    /// CPU µs per page.
-    pub floor_http_new_us: f64,
-    /// The parts of ours with connections kept alive, CPU µs per page: what is done with a page once it is there.
-    pub parts: Parts,
-    /// Pages per round.
-    pub pages: usize,
-}
-
-/// CPU µs per page of the single steps, measured over the same pages in memory.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
-pub struct Parts {
-    /// Finding the links.
-    pub extract_us: f64,
-    /// Joining them with the base and fingerprinting them.
-    pub links_us: f64,
-    /// Digests, compression and writing.
-    pub archive_us: f64,
-}
-
-impl fmt::Display for PathReport {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(out, "CPU µs per page            ours    floor    ratio")?;
-        let mut row = |name: &str, ours: f64, floor: f64, ratio: f64| {
-            writeln!(out, "{name:<22} {ours:>8.1} {floor:>8.1} {ratio:>8.2}")
-        };
-        row(
-            "HTTP, kept alive",
-            self.http_keepalive_us,
-            self.floor_http_keepalive_us,
-            self.ratio_to_floor_http_keepalive,
-        )?;
-        row("HTTP, new connection", self.http_new_us, self.floor_http_new_us, self.ratio_to_floor_http_new)?;
-        let Parts { extract_us, links_us, archive_us } = self.parts;
-        write!(out, "of ours: extract {extract_us:.1}, links {links_us:.1}, archive {archive_us:.1}")
-    }
-}
-
-/// Measures; `pages` per round and kind.
+/// Measures; `pages` per round and kind, a fifth of them where each needs a handshake.
 pub fn run(env: &Env, pages: usize) -> Result<PathReport, PathError> {
     let world = world();
-    let targets = Arc::new(targets(&world));
+    let targets = targets(&world);
     let served = ServedWorld::start(world)?;
-    let mut times: [Vec<f64>; 4] = Default::default();
+    let secured = Secured::start(&targets).map_err(PathError::Secure)?;
+    let root = &secured.certificates.root;
+    let tls =
+        Some(handshake::client_config(root).map_err(|error| PathError::Secure(io::Error::other(error)))?);
+    let options = |port| {
+        let mut options = served.client_options();
+        options.connect_ports.push((443, port));
+        options.tls = TlsOptions { enforce: true, extra_roots: vec![root.clone()] };
+        options
+    };
+    let way = |connecting, secure| match secure {
+        false => floor::Way { port: served.http_port(), connecting, tls: None },
+        true => floor::Way { port: secured.full_port, connecting, tls: tls.clone() },
+    };
+    let kinds = [(KeepAlive, false), (New, false), (KeepAlive, true), (New, true)];
+    let mut times: [(Vec<f64>, Vec<f64>); 4] = Default::default();
+    let (mut alone, mut resuming, mut resumed_share) = (Vec::new(), Vec::new(), Vec::new());
+    let handshakes = (pages / HANDSHAKES_PER_PAGE).max(CONNECTIONS);
     for _ in 0..ROUNDS {
-        for (at, connecting) in [(0, Connecting::KeepAlive), (2, Connecting::New)] {
-            times[at].push(
-                floor::measure(served.http_port(), &targets, pages, connecting).map_err(PathError::Floor)?,
-            );
-            times[at + 1].push(ours::measure(env, &served, &targets, pages, connecting)?);
+        for ((connecting, secure), (floor, ours)) in kinds.into_iter().zip(&mut times) {
+            let pages = if secure && connecting == New { handshakes } else { pages };
+            floor.push(floor::measure(&way(connecting, secure), &targets, pages).map_err(PathError::Floor)?);
+            let way = ours::Way { options: options(secured.full_port), connecting, secure };
+            ours.push(ours::measure(env, &way, &targets, pages)?.0);
         }
+        let host = &targets[0].host;
+        alone.push(handshake::measure(&secured.certificates, host, handshakes).map_err(PathError::Floor)?);
+        let way = ours::Way { options: options(secured.resuming_port), connecting: New, secure: true };
+        let (time, share) = ours::measure(env, &way, &targets, handshakes)?;
+        resuming.push(time);
+        resumed_share.push(share);
     }
-    let [floor_kept, kept, floor_new, new] = times.map(median);
-    Ok(PathReport {
-        ratio_to_floor_http_keepalive: kept / floor_kept,
-        ratio_to_floor_http_new: new / floor_new,
-        http_keepalive_us: kept,
-        floor_http_keepalive_us: floor_kept,
-        http_new_us: new,
-        floor_http_new_us: floor_new,
-        parts: ours::parts(env, &targets)?,
-        pages,
-    })
+    let [http_keepalive, http_new, https_keepalive, https_new] =
+        times.map(|(floor, ours)| Pair { ours: median(ours), floor: median(floor) });
+    let tls = Tls {
+        added_us: https_new.ours - http_new.ours,
+        rustls_added_us: https_new.floor - http_new.floor,
+        rustls_handshake_us: median(alone),
+        https_resumed_us: median(resuming),
+        resumed_share: median(resumed_share),
+    };
+    let parts = ours::parts(env, &targets)?;
+    Ok(PathReport::new([http_keepalive, http_new, https_keepalive, https_new], tls, parts, pages))
 }
 
 /// The targets that each of the connections asks for: all of one host.

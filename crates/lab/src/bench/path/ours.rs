@@ -6,14 +6,13 @@ use std::rc::Rc;
 
 use mattock_env::{Env, Files};
 use mattock_extract::{Options, extract};
-use mattock_fetch::{Client, Exchange, FetchOutcome};
+use mattock_fetch::{Client, ClientOptions, Exchange, FetchOutcome};
 use mattock_repository::{Page, WarcWriter, WriterOptions};
 use mattock_simweb::Request;
 use mattock_weburl::{Base, WebUrl};
 
 use super::{Connecting, Parts, PathError, ROUND_MAX, Target, cpu_us_per, lanes};
 use crate::bench::pages::world;
-use crate::served::ServedWorld;
 
 /// What is done with a page once it is there.
 struct Steps {
@@ -83,20 +82,32 @@ impl Steps {
     }
 }
 
-/// CPU µs per page.
+/// Where pages are asked for, and how.
+#[derive(Clone)]
+pub(super) struct Way {
+    pub(super) options: ClientOptions,
+    pub(super) connecting: Connecting,
+    pub(super) secure: bool,
+}
+
+/// CPU µs per page, and the share of pages whose connection resumed a session.
 pub(super) fn measure(
     env: &Env,
-    served: &ServedWorld,
+    way: &Way,
     targets: &[Target],
     pages: usize,
-    connecting: Connecting,
-) -> Result<f64, PathError> {
+) -> Result<(f64, f64), PathError> {
     let steps = Rc::new(RefCell::new(Steps::new(env)?));
-    let client = Rc::new(Client::new(env, served.client_options()));
-    let lanes = lanes(targets);
+    let client = Rc::new(Client::new(env, way.options.clone()));
+    let url = if way.secure { Target::secure_url } else { Target::url };
+    let lanes = lanes(targets)
+        .iter()
+        .map(|lane| lane.iter().filter_map(|target| WebUrl::parse(&url(target)).ok()).collect())
+        .collect();
+    let resumed = Rc::new(Cell::new(0));
     let (time, result) = cpu_us_per(pages, || {
         mattock_env::run(async {
-            let fetching = fetch_all(client, steps.clone(), lanes, pages, connecting);
+            let fetching = fetch_all(client, steps.clone(), lanes, pages, way.connecting, resumed.clone());
             match env.clock.timeout(ROUND_MAX, fetching).await {
                 Ok(result) => result,
                 Err(_) => Err(PathError::Fetch("the round took too long".into())),
@@ -107,21 +118,22 @@ pub(super) fn measure(
     if let Ok(steps) = Rc::try_unwrap(steps) {
         steps.into_inner().finish()?;
     }
-    Ok(time)
+    Ok((time, resumed.get() as f64 / pages as f64))
 }
 
 async fn fetch_all(
     client: Rc<Client>,
     steps: Rc<RefCell<Steps>>,
-    lanes: Vec<Vec<Target>>,
+    lanes: Vec<Vec<WebUrl>>,
     pages: usize,
     connecting: Connecting,
+    resumed: Rc<Cell<usize>>,
 ) -> Result<(), PathError> {
     let left = Rc::new(Cell::new(pages));
     let mut tasks = tokio::task::JoinSet::new();
-    for lane in lanes {
-        let urls: Vec<WebUrl> = lane.iter().filter_map(|target| WebUrl::parse(&target.url()).ok()).collect();
+    for urls in lanes {
         let (client, steps, left) = (client.clone(), steps.clone(), left.clone());
+        let resumed = resumed.clone();
         tasks.spawn_local(async move {
             let mut connection = None;
             for url in urls.iter().cycle() {
@@ -133,6 +145,8 @@ async fn fetch_all(
                 if exchange.outcome != FetchOutcome::Answered(200) {
                     return Err(PathError::Fetch(format!("{} for {}", exchange.outcome, url.as_str())));
                 }
+                resumed
+                    .set(resumed.get() + usize::from(exchange.tls.as_ref().is_some_and(|tls| tls.resumed)));
                 steps.borrow_mut().run(url, &exchange)?;
                 client.recycle(exchange);
                 connection = kept.filter(|_| connecting == Connecting::KeepAlive);
