@@ -26,6 +26,7 @@ pub mod blocklist;
 pub mod budget;
 mod frontier;
 mod message;
+pub mod novelty;
 mod politeness;
 pub mod ready;
 pub mod robots_stage;
@@ -33,6 +34,7 @@ pub mod scope;
 pub mod seen;
 mod snapshot;
 pub mod star;
+pub mod traps;
 pub mod workbench;
 
 pub use frontier::{Counts, Frontier, FrontierOptions, Next, Settled};
