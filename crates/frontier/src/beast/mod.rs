@@ -19,7 +19,7 @@
 //!
 //! # Driving it
 //!
-//! ```ignore
+//! ```text
 //! match beast.pop(1000, |record| robots.push(record))? {
 //!     Popped::Some(_) | Popped::None => {}
 //!     // Constant RAM: a few at a time, some judged at once, the others when Star has the answer.

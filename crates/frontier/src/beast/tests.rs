@@ -104,6 +104,27 @@ fn one_url_passes_at_once() {
 }
 
 #[test]
+fn queues_that_a_rescan_fills_are_not_read_before_its_end() {
+    simulate(7, |env| {
+        let mut beast = Beast::new(&open(env), "beast", BeastOptions::default());
+        (0..4).for_each(|serial| beast.push(1, 1, &record(1, serial)).unwrap());
+        beast.push(2, 1, &record(2, 0)).unwrap();
+        beast.push(2, 1, &record(2, 1)).unwrap();
+        assert_eq!(pop(&mut beast, 9).1, [(1, 0), (2, 0)]);
+        assert_eq!(pop(&mut beast, 9).0, Popped::Rescan);
+        beast.rescan::<QueueError>(2, |_, _| Ok(Some(1))).unwrap();
+        assert_eq!(beast.records, 1, "the next of 1 has its place");
+        assert_eq!(pop(&mut beast, 9).0, Popped::Rescan, "and waits for the first of others");
+        beast.rescan::<QueueError>(u64::MAX, |_, _| Ok(None)).unwrap();
+        assert_eq!(pop(&mut beast, 9).0, Popped::Rescan, "which are on their way");
+        beast.push_again(1, 1, &record(1, 3)).unwrap();
+        beast.push_again(2, 1, &record(2, 1)).unwrap();
+        assert_eq!(pop(&mut beast, 9).1, [(1, 1), (2, 1)]);
+        assert_eq!(beast.over_budget(), 2);
+    });
+}
+
+#[test]
 fn without_a_limit_all_is_one_queue() {
     simulate(6, |env| {
         let mut beast = Beast::new(&open(env), "beast", BeastOptions::default());

@@ -8,7 +8,7 @@ const BUDGET: u32 = 4;
 /// New URLs per page: L.
 const LINKS: u64 = 4;
 const RECORD_BYTES: u64 = 64;
-/// Pages of one queue: E[B]·V.
+/// Pages of one queue: B·V.
 const PASS: u64 = DOMAINS * BUDGET as u64;
 
 /// Pushes the links of a page; each domain has its turn.

@@ -19,7 +19,7 @@
 //! - Everything that is pushed comes out once. The URLs of a domain come out in the order in which they were pushed; those of
 //!   different domains may pass each other.
 //! - An edge counts once, however often it is submitted; a domain's edges to itself do not count.
-//! - A degree is that of the edges submitted before, or up to a sixteenth older ([`memory`](self)); ranks are recounted when an
+//! - A degree is that of the edges submitted before, or up to a sixteenth older; ranks are recounted when an
 //!   eighth of them may have changed. Budgets are no exact science.
 //!
 //! # Costs
