@@ -18,7 +18,7 @@ use crate::plot::{Axis, LogLogChart, Series};
 pub struct BeastCrawl {
     /// Domains: V.
     pub domains: u64,
-    /// The budget of each: E[B].
+    /// The budget of each: B.
     pub budget: u32,
     /// New URLs per page, in halves: 2L. IRLbot had 6.5 per page.
     pub links_halves: u64,
@@ -315,7 +315,8 @@ impl BeastReport {
         page.push_str("\n## Two queues\n\n");
         table(&mut page, &self.naive, "theorem 4");
         page.push_str(
-            "\nBytes are those of records. What reaches the disk is less while queues fit into RAM.\n",
+            "\nBytes are those of records. What reaches the disk is less while queues fit into RAM, and more when there are \
+             many, whose blocks are small and end at full pages.\n",
         );
         page
     }
