@@ -99,6 +99,11 @@ impl<V: Value> Drum<V> {
         Ok(delivered)
     }
 
+    /// Whether checks were submitted whose results are not delivered: they wait for a merge, or for somebody to take them.
+    pub fn is_unsettled(&self) -> bool {
+        !self.generations.is_empty() || self.cursor.2 < self.open.log.records()
+    }
+
     /// Forgets the first sealed generation, which is delivered; `false` if the open one is the first.
     fn retire_front(&mut self) -> bool {
         let Some(generation) = self.generations.pop_front() else { return false };

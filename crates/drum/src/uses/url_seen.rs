@@ -22,6 +22,11 @@ impl UrlSeen {
     pub fn new_links(&mut self, limit: usize, mut sink: impl FnMut(&[u8])) -> Result<usize> {
         self.drum.deliver(limit, |outcome| sink(outcome.aux))
     }
+
+    /// The same, without waiting for the disk: fewer than `limit` may also mean that the next ones are being read.
+    pub fn new_links_ready(&mut self, limit: usize, mut sink: impl FnMut(&[u8])) -> Result<usize> {
+        self.drum.deliver_ready(limit, |outcome| sink(outcome.aux))
+    }
 }
 
 #[cfg(test)]
