@@ -50,7 +50,39 @@ impl Client {
         url: &WebUrl,
         connection: Option<Connection>,
     ) -> (Exchange, Option<Connection>) {
-        self.run(url, None, connection).await
+        self.run(url, None, None, connection).await
+    }
+
+    /// Fetches a URL from this server and no other, as [`locate`](Client::locate) found it.
+    pub async fn fetch_at(
+        &self,
+        url: &WebUrl,
+        server: Option<IpAddr>,
+        connection: Option<Connection>,
+    ) -> (Exchange, Option<Connection>) {
+        // A connection to where the host was before is of no use.
+        let connection = connection.filter(|kept| server.is_none() || kept.address == server);
+        self.run(url, None, server, connection).await
+    }
+
+    /// Where a URL's host is: one of its addresses, another one with every `turn`. `None` where a proxy finds that out.
+    pub async fn locate(&self, url: &WebUrl, turn: usize) -> Result<Option<IpAddr>, Failure> {
+        if self.options.proxy.is_some() {
+            return Ok(None);
+        }
+        if let Some(address) = url.ip() {
+            return Ok(Some(address));
+        }
+        let asked = self.resolver.resolve(url.host_name());
+        let addresses = match self.env.clock.timeout(self.options.limits.resolve, asked).await {
+            Ok(answer) => answer?,
+            Err(_) => return Err(Failure::NameTimeout),
+        };
+        // A name that mixes public and private addresses is a trick; refuse it whole.
+        if !addresses.iter().all(|&address| self.options.guard.permits(address)) {
+            return Err(Failure::ForbiddenAddress);
+        }
+        Ok(addresses.get(turn % addresses.len().max(1)).copied())
     }
 
     /// Fetches a URL if it changed since the response that had these validators; the outcome is 304 if it did not.
@@ -60,13 +92,14 @@ impl Client {
         validators: &Validators,
         connection: Option<Connection>,
     ) -> (Exchange, Option<Connection>) {
-        self.run(url, Some(validators).filter(|validators| !validators.is_empty()), connection).await
+        self.run(url, Some(validators).filter(|validators| !validators.is_empty()), None, connection).await
     }
 
     async fn run(
         &self,
         url: &WebUrl,
         validators: Option<&Validators>,
+        server: Option<IpAddr>,
         connection: Option<Connection>,
     ) -> (Exchange, Option<Connection>) {
         let begun = self.env.clock.now();
@@ -87,7 +120,7 @@ impl Client {
         };
         let deadline = begun + self.options.limits.total;
         let terms = Terms { clock: &self.env.clock, limits: &self.options.limits, deadline };
-        let result = self.attempt(url, connection, &mut exchange, &terms).await;
+        let result = self.attempt(url, server, connection, &mut exchange, &terms).await;
         exchange.finished = self.env.clock.now();
         match result {
             Ok((response, _)) if response.head.status == 304 && validators.is_none() => {
@@ -120,6 +153,7 @@ impl Client {
     async fn attempt(
         &self,
         url: &WebUrl,
+        server: Option<IpAddr>,
         connection: Option<Connection>,
         exchange: &mut Exchange,
         terms: &Terms<'_>,
@@ -136,7 +170,7 @@ impl Client {
         exchange.reused = kept.is_some();
         let mut connection = match kept {
             Some(connection) => connection,
-            None => self.connect(url, exchange, terms).await?,
+            None => self.connect(url, server, exchange, terms).await?,
         };
         let response = self.over(&mut connection, exchange, terms).await?;
         Ok((response, connection))
@@ -158,6 +192,7 @@ impl Client {
     async fn connect(
         &self,
         url: &WebUrl,
+        server: Option<IpAddr>,
         exchange: &mut Exchange,
         terms: &Terms<'_>,
     ) -> Result<Connection, Failure> {
@@ -166,7 +201,7 @@ impl Client {
         }
         let stream = match &self.options.proxy {
             Some(proxy) => self.through(proxy, url, exchange, terms).await?,
-            None => self.directly(url, exchange, terms).await?,
+            None => self.directly(url, server, exchange, terms).await?,
         };
         exchange.timings.connected = Some(self.env.clock.now());
         let address = exchange.address;
@@ -182,12 +217,13 @@ impl Client {
     async fn directly(
         &self,
         url: &WebUrl,
+        server: Option<IpAddr>,
         exchange: &mut Exchange,
         terms: &Terms<'_>,
     ) -> Result<Stream, Failure> {
         let resolved;
-        let literal = url.ip();
-        let addresses: &[IpAddr] = match &literal {
+        let known = url.ip().or(server);
+        let addresses: &[IpAddr] = match &known {
             Some(address) => std::slice::from_ref(address),
             None => {
                 resolved = self.resolve(url.host_name(), exchange, terms).await?;
