@@ -71,6 +71,14 @@ pub(crate) struct CrawlArgs {
     #[arg(long, value_name = "DURATION", env = "MATTOCK_DELAY", value_parser = checked_duration)]
     pub(crate) delay: Option<String>,
 
+    /// Time between two requests to one server (IP address); half of --delay and at most 1s if not given
+    #[arg(long, value_name = "DURATION", env = "MATTOCK_SERVER_DELAY", value_parser = checked_duration)]
+    pub(crate) server_delay: Option<String>,
+
+    /// Memory for the frontier, like 512MB; what does not fit waits on disk
+    #[arg(long, value_name = "SIZE", env = "MATTOCK_MEMORY", value_parser = checked_size)]
+    pub(crate) memory: Option<String>,
+
     /// Retries of a URL that failed for a passing reason, at most
     #[arg(long, value_name = "N", env = "MATTOCK_RETRIES")]
     pub(crate) retries: Option<u8>,

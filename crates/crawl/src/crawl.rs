@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use mattock_env::{Env, File};
-use mattock_frontier::{Frontier, FrontierOptions, Scope};
+use mattock_frontier::{Frontier, FrontierOptions, Scope, Servers};
 use mattock_repository::WarcWriter;
 
 use crate::directory::Directory;
@@ -21,7 +21,7 @@ pub struct Crawl {
     directory: Directory,
     config: Config,
     totals: Totals,
-    frontier: Option<Vec<u8>>,
+    resumed: bool,
     progress: Arc<Progress>,
     /// Other processes are kept out until it is dropped.
     _lock: File,
@@ -59,13 +59,13 @@ impl Crawl {
             })?,
             None => Totals::default(),
         };
-        let frontier = directory.read_state(FRONTIER)?;
+        let resumed = Frontier::is_saved(env, &directory.state().join(FRONTIER))?;
         Ok(Crawl {
             env: env.clone(),
             directory,
             config,
             totals,
-            frontier,
+            resumed,
             progress: Arc::default(),
             _lock: lock,
         })
@@ -73,7 +73,7 @@ impl Crawl {
 
     /// Whether the crawl was begun in an earlier run.
     pub fn is_resumed(&self) -> bool {
-        self.frontier.is_some()
+        self.resumed
     }
 
     /// The configuration in force.
@@ -95,22 +95,25 @@ impl Crawl {
     pub async fn run(self, control: Control) -> Result<Summary, CrawlError> {
         let begun = self.env.clock.now();
         let cpu_begun = mattock_env::cpu_seconds().unwrap_or_default();
-        let mut frontier = Frontier::new(FrontierOptions {
-            scope: Scope::new(self.config.scope, self.config.max_depth),
-            politeness: self.config.politeness.clone(),
-            product_token: self.config.product.clone(),
-        });
+        let politeness = self.config.politeness.clone();
+        let servers = Arc::new(Servers::new(politeness.server_delay));
+        let mut frontier = Frontier::open(
+            &self.env,
+            &self.directory.state().join(FRONTIER),
+            FrontierOptions {
+                scope: Scope::new(self.config.scope, self.config.max_depth),
+                resolve: !politeness.server_delay.is_zero(),
+                politeness,
+                product_token: self.config.product.clone(),
+                memory_bytes: self.config.memory_bytes,
+            },
+            servers,
+        )?;
         for seed in &self.config.seeds {
             frontier.include(seed);
         }
-        if let Some(bytes) = &self.frontier {
-            frontier.restore(bytes, begun).map_err(|source| CrawlError::State {
-                path: self.directory.state().join(FRONTIER),
-                source,
-            })?;
-        }
         for seed in &self.config.seeds {
-            frontier.seed(seed.clone(), begun);
+            frontier.seed(seed.clone())?;
         }
         let archive = WarcWriter::open(
             &self.env.files,
@@ -132,14 +135,14 @@ impl Crawl {
         let end = partition.run().await;
         // The archive is closed whatever happened; after a failure the saved state stays that of the last clean stop.
         let archived = partition.archive.finish();
-        let Partition { frontier, mut totals, .. } = partition;
+        let Partition { mut frontier, mut totals, .. } = partition;
         let end = end?;
         archived?;
         let counts = frontier.counts();
         for (refusal, count) in &counts.refused {
             *totals.refused.entry(refusal.to_string()).or_default() += count;
         }
-        self.directory.write_state(FRONTIER, &frontier.snapshot())?;
+        frontier.save(self.env.clock.now())?;
         let bytes = serde_json::to_vec_pretty(&totals).expect("counts by name always have a JSON form");
         self.directory.write_state(TOTALS, &bytes)?;
 

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use mattock_frontier::SnapshotError;
+use mattock_frontier::FrontierError;
 use mattock_repository::RepositoryError;
 
 use crate::ConfigError;
@@ -42,14 +42,9 @@ pub enum CrawlError {
         /// What the system says.
         source: io::Error,
     },
-    /// The saved state cannot be used.
-    #[error("the saved state {} cannot be used: {source}", path.display())]
-    State {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        source: SnapshotError,
-    },
+    /// The frontier could not go on.
+    #[error(transparent)]
+    Frontier(#[from] FrontierError),
     /// The saved totals cannot be used.
     #[error("the saved totals {} cannot be read: {message}; delete the file to count from zero", path.display())]
     Totals {

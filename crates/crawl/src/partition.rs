@@ -5,6 +5,7 @@
 //! order of events depends on the seed alone.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +15,9 @@ use mattock_extract::Options;
 use mattock_fetch::{
     Client, Connection, DecodeEnd, DecodeLimits, Decoded, Exchange, Failure, FetchOutcome, Truncation,
 };
-use mattock_frontier::{Finished, Frontier, Next, Purpose, RobotsAnswer, Settled, Target, Visit};
+use mattock_frontier::{
+    Finished, Frontier, HostToResolve, Next, Purpose, Request, RobotsAnswer, Settled, Target, Visit,
+};
 use mattock_repository::WarcWriter;
 use mattock_weburl::WebUrl;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -30,13 +33,27 @@ use crate::{Config, Control, CrawlError, End, LinkRules, Progress, archive, page
 /// How long a stop waits for what is under way. Visits that take longer are given up and made again by the next run.
 const STOP_GRACE: Duration = Duration::from_secs(3);
 
+/// What a task brings back.
+enum Came {
+    /// A fetch.
+    Fetched(Box<Exchange>, Option<Connection>),
+    /// Where a host is; nowhere in particular if others find out.
+    Located(Result<Option<IpAddr>, Failure>),
+}
+
+/// What a task is for.
+enum Errand {
+    Visit(Visit),
+    Locate(HostToResolve),
+}
+
+/// How long an address holds before the resolver is asked again, which keeps it for as long as its time to live.
+const ADDRESS_VALID: Duration = Duration::from_secs(60);
+
 /// Visits that are begun or taken back in one turn of the loop; between two turns the fetches have theirs. Also how many may
 /// wait to be taken back before no more are begun: where the CPU is what is short, as with a farm of hosts that answer at
 /// once, more visits under way would only make each of them, and every healthy host's, wait longer.
 const TURN: usize = 16;
-
-/// What a fetch brings back.
-type Fetched = (Exchange, Option<Connection>);
 
 /// A partition with its state. The caller keeps the state when the run is over.
 pub(crate) struct Partition {
@@ -56,9 +73,9 @@ struct Run<'a> {
     client: Rc<Client>,
     connections: Connections,
     extract: Options,
-    sender: UnboundedSender<Report<Fetched>>,
-    /// Fetches under way with their tasks, and how many of them are for pages.
-    in_flight: BTreeMap<u64, (Visit, JoinHandle<()>)>,
+    sender: UnboundedSender<Report<Came>>,
+    /// Errands under way with their tasks, and how many of them are for pages.
+    in_flight: BTreeMap<u64, (Errand, JoinHandle<()>)>,
     pages_in_flight: u64,
     number_next: u64,
 }
@@ -98,12 +115,12 @@ impl Partition {
 }
 
 impl Run<'_> {
-    async fn drive(&mut self, mut receiver: UnboundedReceiver<Report<Fetched>>) -> Result<End, CrawlError> {
+    async fn drive(&mut self, mut receiver: UnboundedReceiver<Report<Came>>) -> Result<End, CrawlError> {
         let control = self.partition.control.clone();
         let clock = self.partition.env.clock.clone();
         let mut give_up = None;
         loop {
-            let idle = self.dispatch(receiver.len());
+            let idle = self.dispatch(receiver.len())?;
             self.publish();
             let (until, over) = match idle {
                 Idle::Not => {
@@ -138,61 +155,88 @@ impl Run<'_> {
     }
 
     /// Begins visits that are allowed now, a turn's worth of them; none if so many wait to be taken back.
-    fn dispatch(&mut self, come_back: usize) -> Idle {
+    fn dispatch(&mut self, come_back: usize) -> Result<Idle, CrawlError> {
         let mut left = if come_back < TURN { TURN } else { 0 };
         loop {
             if self.partition.control.is_stopping() {
-                return Idle::Over(End::Stopped);
+                return Ok(Idle::Over(End::Stopped));
             }
             let page_limit = self.partition.config.max_pages.unwrap_or(u64::MAX);
             if self.partition.totals.pages >= page_limit {
-                return Idle::Over(End::MaxPages);
+                return Ok(Idle::Over(End::MaxPages));
             }
             let full = self.in_flight.len() >= self.partition.config.connections;
             if full || self.partition.totals.pages + self.pages_in_flight >= page_limit {
-                return Idle::Until(None);
+                return Ok(Idle::Until(None));
             }
             if left == 0 {
-                return Idle::Not;
+                return Ok(Idle::Not);
             }
-            match self.partition.frontier.next(self.partition.env.clock.now()) {
+            let now = self.partition.env.clock.now();
+            let next = self.partition.frontier.next(now)?;
+            self.count_failed();
+            match next {
                 Next::Visit(visit) => {
                     left -= 1;
                     self.begin(visit);
                 }
-                Next::WaitUntil(time) => return Idle::Until(Some(time)),
-                Next::WaitForVisits => return Idle::Until(None),
-                Next::Empty => return Idle::Over(End::Complete),
+                Next::Resolve(host) => self.locate(host, now),
+                Next::WaitUntil(time) => return Ok(Idle::Until(Some(time))),
+                Next::WaitForVisits => return Ok(Idle::Until(None)),
+                Next::Empty => return Ok(Idle::Over(End::Complete)),
             }
         }
     }
 
-    fn begin(&mut self, visit: Visit) {
+    /// Counts URLs that failed because their host did.
+    fn count_failed(&mut self) {
+        let partition = &mut *self.partition;
+        for (request, outcome) in partition.frontier.take_failed() {
+            partition.totals.count_request(&request, outcome);
+        }
+    }
+
+    fn locate(&mut self, host: HostToResolve, now: Time) {
+        let Ok(url) = WebUrl::parse(&host.host) else {
+            debug_assert!(false, "a host is the beginning of a URL");
+            return self.partition.frontier.unresolved(&host, now);
+        };
+        let (client, turn) = (self.client.clone(), usize::from(host.strikes));
+        self.spawn(Errand::Locate(host), async move { Came::Located(client.locate(&url, turn).await) });
+    }
+
+    fn spawn(&mut self, errand: Errand, work: impl Future<Output = Came> + 'static) {
         let number = self.number_next;
         self.number_next += 1;
+        let task = task::spawn(number, self.sender.clone(), work);
+        self.in_flight.insert(number, (errand, task));
+    }
+
+    fn begin(&mut self, visit: Visit) {
         self.pages_in_flight += u64::from(visit.is_page());
         let connection = self.connections.take(visit.request.url.host());
-        let (client, url) = (self.client.clone(), visit.request.url.clone());
-        let task =
-            task::spawn(number, self.sender.clone(), async move { client.fetch(&url, connection).await });
-        self.in_flight.insert(number, (visit, task));
+        let (client, url, server) = (self.client.clone(), visit.request.url.clone(), visit.server);
+        self.spawn(Errand::Visit(visit), async move {
+            let (exchange, connection) = client.fetch_at(&url, server, connection).await;
+            Came::Fetched(Box::new(exchange), connection)
+        });
     }
 
     /// Gives up what is under way: the URLs go back to where they wait.
     fn abandon(&mut self) {
         let now = self.partition.env.clock.now();
-        for (_, (visit, task)) in std::mem::take(&mut self.in_flight) {
+        for (_, (errand, task)) in std::mem::take(&mut self.in_flight) {
             task.abort();
-            self.partition.frontier.abandoned(visit, now);
+            match errand {
+                Errand::Visit(visit) => self.partition.frontier.abandoned(visit, now),
+                Errand::Locate(host) => self.partition.frontier.unresolved(&host, now),
+            }
         }
         self.pages_in_flight = 0;
     }
 
     /// Takes a turn's worth of visits back.
-    fn take_back_some(
-        &mut self,
-        receiver: &mut UnboundedReceiver<Report<Fetched>>,
-    ) -> Result<(), CrawlError> {
+    fn take_back_some(&mut self, receiver: &mut UnboundedReceiver<Report<Came>>) -> Result<(), CrawlError> {
         for _ in 0..TURN {
             let Ok(report) = receiver.try_recv() else { break };
             self.take_back(report)?;
@@ -200,17 +244,34 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn take_back(&mut self, (number, fetched): Report<Fetched>) -> Result<(), CrawlError> {
+    fn take_back(&mut self, (number, came): Report<Came>) -> Result<(), CrawlError> {
         // What was given up may still report.
-        let Some((visit, _)) = self.in_flight.remove(&number) else { return Ok(()) };
+        let Some((errand, _)) = self.in_flight.remove(&number) else { return Ok(()) };
+        let visit = match errand {
+            Errand::Visit(visit) => visit,
+            Errand::Locate(host) => return self.located(&host, came),
+        };
         self.pages_in_flight -= u64::from(visit.is_page());
-        match fetched {
-            Some((exchange, connection)) => self.settle(visit, exchange, connection),
-            None => {
-                self.settle_broken(visit);
-                Ok(())
-            }
+        match came {
+            Some(Came::Fetched(exchange, connection)) => self.settle(visit, *exchange, connection),
+            _ => self.settle_broken(visit),
         }
+    }
+
+    fn located(&mut self, host: &HostToResolve, came: Option<Came>) -> Result<(), CrawlError> {
+        let now = self.partition.env.clock.now();
+        let found = match came {
+            Some(Came::Located(found)) => found,
+            _ => Err(Failure::Internal),
+        };
+        match found.transpose() {
+            Some(found) => {
+                let found = found.map(|address| (address, ADDRESS_VALID));
+                self.partition.frontier.resolved(host, found, now)?;
+            }
+            None => self.partition.frontier.resolved_by_others(host, now),
+        }
+        Ok(())
     }
 
     /// Takes a visit back: archive, then frontier, links, counts. What the frontier takes for done is in the archive.
@@ -244,6 +305,7 @@ impl Run<'_> {
                 visit,
                 outcome,
                 at: exchange.finished,
+                took: exchange.finished.since(exchange.begun),
                 retry_after_s: asked_to_wait(&exchange).map(|wait| wait.as_secs()),
                 robots: is_robots.then(|| RobotsAnswer {
                     body: whole_body(&exchange, limits),
@@ -251,9 +313,9 @@ impl Run<'_> {
                 }),
             },
             now,
-        );
+        )?;
         if is_robots {
-            self.ask_for_sitemaps(now);
+            self.ask_for_sitemaps()?;
         } else if last {
             let harvest = match (outcome.status(), &content) {
                 (Some(300..400), _) => page::moved(&request, &exchange, &partition.rules),
@@ -276,7 +338,7 @@ impl Run<'_> {
                 Target::Sitemap { .. } if content.is_some() => {}
                 Target::Sitemap { .. } => partition.totals.count_sitemap(&outcome.to_string()),
             }
-            partition.submit(harvest, now);
+            partition.submit(harvest)?;
         }
         drop(content);
         self.client.recycle(exchange);
@@ -284,29 +346,31 @@ impl Run<'_> {
     }
 
     /// A visit whose task broke down is over too: its host must go on.
-    fn settle_broken(&mut self, visit: Visit) {
+    fn settle_broken(&mut self, visit: Visit) -> Result<(), CrawlError> {
         let partition = &mut *self.partition;
         let now = partition.env.clock.now();
         let outcome = FetchOutcome::Failed(Failure::Internal);
         tracing::error!(url = visit.request.url.as_str(), "a fetch broke down");
-        match (&visit.purpose, visit.request.target) {
-            (Purpose::Robots { .. }, _) => partition.totals.robots_fetches += 1,
-            (Purpose::Page, Target::Page) => partition.totals.count(outcome, &visit.request.url),
-            (Purpose::Page, Target::Sitemap { .. }) => partition.totals.count_sitemap(&outcome.to_string()),
+        match &visit.purpose {
+            Purpose::Robots { .. } => partition.totals.robots_fetches += 1,
+            Purpose::Page => partition.totals.count_request(&visit.request, outcome),
         }
-        let finished = Finished { visit, outcome, at: now, retry_after_s: None, robots: None };
-        partition.frontier.finished(finished, now);
+        let finished =
+            Finished { visit, outcome, at: now, took: Duration::ZERO, retry_after_s: None, robots: None };
+        partition.frontier.finished(finished, now)?;
+        Ok(())
     }
 
     /// Makes requests of the sitemaps that a robots.txt has named, where their pages are wanted at all.
-    fn ask_for_sitemaps(&mut self, now: Time) {
+    fn ask_for_sitemaps(&mut self) -> Result<(), CrawlError> {
         let partition = &mut *self.partition;
         for named in partition.frontier.take_sitemaps() {
             let wanted = partition.config.max_depth.is_none_or(|limit| named.depth < limit);
             if wanted && partition.rules.sitemaps.read {
-                partition.submit(sitemap::named(&named, &partition.rules), now);
+                partition.submit(sitemap::named(&named, &partition.rules))?;
             }
         }
+        Ok(())
     }
 
     fn publish(&self) {
@@ -359,15 +423,23 @@ fn content<'a>(
 }
 
 impl Partition {
-    fn submit(&mut self, harvest: Harvest, now: Time) {
+    fn submit(&mut self, harvest: Harvest) -> Result<(), CrawlError> {
         for (reason, count) in harvest.untaken {
             *self.totals.refused.entry(reason.name().to_owned()).or_default() += count;
         }
-        self.frontier.submit(harvest.links, now);
+        Ok(self.frontier.submit(&harvest.links)?)
     }
 }
 
 impl Totals {
+    /// Counts a request that came to nothing.
+    fn count_request(&mut self, request: &Request, outcome: FetchOutcome) {
+        match request.target {
+            Target::Page => self.count(outcome, &request.url),
+            Target::Sitemap { .. } => self.count_sitemap(&outcome.to_string()),
+        }
+    }
+
     /// Counts a page visit that is the last word on its URL.
     fn count(&mut self, outcome: FetchOutcome, url: &WebUrl) {
         match outcome.status() {

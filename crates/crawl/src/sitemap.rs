@@ -100,6 +100,7 @@ mod tests {
             redirects: 0,
             target: Target::Page,
             attempt: 0,
+            budget: 0,
             number: 0,
         }
     }

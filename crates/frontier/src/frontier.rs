@@ -1,41 +1,50 @@
-//! The stages put together: messages are routed here, and nothing else is done.
+//! The stages put together: messages are routed here, and nothing else is done. How records move from stage to stage is in
+//! `flow`, what becomes of a visit in `finish`, and how all of it is saved in `state`.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
-use mattock_env::Time;
+use mattock_drum::{RobotsCache, UrlSeen};
+use mattock_env::{Env, Time};
 use mattock_fetch::FetchOutcome;
+use mattock_queue::Queues;
 use mattock_weburl::WebUrl;
 
-use crate::budget::Budget;
-use crate::ready::Ready;
-use crate::robots_stage::{Learned, Passage, RobotsStage};
-use crate::seen::UrlSeen;
-use crate::workbench::Workbench;
-use crate::{Finished, Link, Politeness, Purpose, Refusal, Request, Scope, Sitemaps, Target, Visit};
-
-/// What a frontier is made with.
-#[derive(Clone, Debug)]
-pub struct FrontierOptions {
-    /// What the crawl is about.
-    pub scope: Scope,
-    /// How long hosts are left alone.
-    pub politeness: Politeness,
-    /// Whose rules in robots.txt are ours.
-    pub product_token: String,
-}
+use crate::bands::Bands;
+use crate::bench::{Bench, Job, Slot};
+use crate::error::Result;
+use crate::gates::Servers;
+use crate::options::{Cut, FrontierOptions};
+use crate::overflow::Overflow;
+use crate::rules::{RobotsStage, robots_url};
+use crate::{Link, Politeness, Purpose, Refusal, Request, Scope, Sitemaps, Target, Visit, record};
 
 /// What to do next.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Next {
     /// Fetch this now.
     Visit(Visit),
+    /// Look up this host's addresses, and say what came with [`Frontier::resolved`].
+    Resolve(HostToResolve),
     /// Nothing is allowed before this time, unless a visit ends earlier.
     WaitUntil(Time),
     /// Nothing before a visit ends.
     WaitForVisits,
     /// Nothing at all: the crawl is complete.
     Empty,
+}
+
+/// A host whose addresses must be known before it is visited.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostToResolve {
+    pub(crate) slot: Slot,
+    /// Scheme, name and port.
+    pub host: Box<str>,
+    /// How often the host has failed in a row: perhaps another of its addresses does better.
+    pub strikes: u8,
 }
 
 /// Whether a page visit was the last word on its URL.
@@ -47,7 +56,7 @@ pub enum Settled {
     Again,
 }
 
-/// Where the URLs are: `seen` = passed on to fetching and done + `queued` + `in_flight` + refused after `seen`.
+/// Where the URLs are: `seen` = done + `queued` + `in_flight` + refused after `seen`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// URLs that passed the scope, each once.
@@ -58,41 +67,107 @@ pub struct Counts {
     pub in_flight: u64,
     /// Hosts on the workbench.
     pub hosts: u64,
-    /// URLs that were refused, by reason. `Scope` and `Depth` count links, before `seen`.
+    /// URLs that were refused, by reason. Those of the scope count links, before `seen`.
     pub refused: BTreeMap<Refusal, u64>,
 }
 
+/// A request that waits for another try: when, which band, what.
+pub(crate) type Deferred = Reverse<(Time, u64, DeferredRequest)>;
+
+/// Requests have no order of their own; the number before it decides.
+#[derive(Clone, Debug)]
+pub(crate) struct DeferredRequest(pub(crate) u8, pub(crate) Request);
+
+impl PartialEq for DeferredRequest {
+    fn eq(&self, _: &DeferredRequest) -> bool {
+        true
+    }
+}
+
+impl Eq for DeferredRequest {}
+
+impl PartialOrd for DeferredRequest {
+    fn partial_cmp(&self, other: &DeferredRequest) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for DeferredRequest {
+    fn cmp(&self, _: &DeferredRequest) -> std::cmp::Ordering {
+        std::cmp::Ordering::Equal
+    }
+}
+
 /// The frontier of one partition.
-#[derive(Debug)]
 pub struct Frontier {
-    politeness: Politeness,
-    scope: Scope,
+    pub(crate) env: Env,
+    pub(crate) dir: PathBuf,
+    pub(crate) politeness: Politeness,
+    pub(crate) scope: Scope,
     pub(crate) seen: UrlSeen,
-    budget: Budget,
+    /// New URLs that `seen` let out and that are not in `ready` yet.
+    pub(crate) new: VecDeque<Vec<u8>>,
     pub(crate) robots: RobotsStage,
-    pub(crate) ready: Ready,
-    pub(crate) bench: Workbench,
+    pub(crate) queues: Queues,
+    pub(crate) ready: Bands,
+    pub(crate) overflow: Overflow,
+    pub(crate) bench: Bench,
+    pub(crate) deferred: BinaryHeap<Deferred>,
+    /// Page visits under way, by number.
+    pub(crate) in_flight: BTreeMap<u64, (u8, Request)>,
     pub(crate) refused: BTreeMap<Refusal, u64>,
-    robots_number_next: u64,
+    pub(crate) seen_count: u64,
+    pub(crate) number_next: u64,
+    /// Requests that failed without a visit of their own, because their host did.
+    pub(crate) failed: Vec<(Request, FetchOutcome)>,
     /// Waits to be taken by [`Frontier::take_sitemaps`].
-    sitemaps: Vec<Sitemaps>,
+    pub(crate) sitemaps: Vec<Sitemaps>,
+    /// Used again and again.
+    pub(crate) buffer: Vec<u8>,
 }
 
 impl Frontier {
-    /// An empty frontier.
-    pub fn new(options: FrontierOptions) -> Frontier {
-        Frontier {
+    /// Opens the frontier in `dir` as it was saved last, or an empty one. Makes no file. `servers` are shared with the other
+    /// partitions of the process.
+    pub fn open(env: &Env, dir: &Path, options: FrontierOptions, servers: Arc<Servers>) -> Result<Frontier> {
+        let cut = Cut::new(options.memory_bytes);
+        let saved = crate::state::read(env, dir)?;
+        let at = saved.as_ref().map(|saved| saved.checkpoints).unwrap_or_default();
+        let drum = |memory_bytes| mattock_drum::Options::new(memory_bytes);
+        let seen = UrlSeen::open_at(env, &dir.join("seen"), drum(cut.seen_bytes), Some(at.seen))?;
+        let cache = RobotsCache::open_at(env, &dir.join("robots"), drum(cut.robots_bytes), Some(at.robots))?;
+        let queue_options = mattock_queue::Options::new(cut.queues_bytes as usize);
+        let queues = Queues::open_at(env, &dir.join("queues"), &queue_options, Some(at.queues))?;
+        let mut frontier = Frontier {
+            env: env.clone(),
+            dir: dir.to_owned(),
+            seen,
+            new: VecDeque::new(),
+            robots: RobotsStage::new(env, cache, &options.product_token),
+            ready: Bands::new(&queues),
+            overflow: Overflow::new(&queues),
+            queues,
+            bench: Bench::new(cut.bench, servers, options.politeness.domain_delay, options.resolve),
             politeness: options.politeness,
             scope: options.scope,
-            seen: UrlSeen::default(),
-            budget: Budget::default(),
-            robots: RobotsStage::new(&options.product_token),
-            ready: Ready::default(),
-            bench: Workbench::default(),
+            deferred: BinaryHeap::new(),
+            in_flight: BTreeMap::new(),
             refused: BTreeMap::new(),
-            robots_number_next: 0,
+            seen_count: 0,
+            number_next: 0,
+            failed: Vec::new(),
             sitemaps: Vec::new(),
+            buffer: Vec::new(),
+        };
+        if let Some(saved) = saved {
+            frontier.restore(saved)?;
         }
+        Ok(frontier)
+    }
+
+    /// Whether an earlier run has saved a frontier in `dir` that can be taken up.
+    pub fn is_saved(env: &Env, dir: &Path) -> Result<bool> {
+        Ok(crate::state::read(env, dir)?.is_some())
     }
 
     /// Makes a seed's surroundings part of the scope.
@@ -101,85 +176,123 @@ impl Frontier {
     }
 
     /// Makes a seed part of the scope and submits it.
-    pub fn seed(&mut self, url: WebUrl, now: Time) {
+    pub fn seed(&mut self, url: WebUrl) -> Result<()> {
         self.include(&url);
-        self.submit(vec![Link::page(url, 0)], now);
+        self.submit(&[Link::page(url, 0)])
     }
 
     /// Takes in links in the order they were found.
-    pub fn submit(&mut self, mut links: Vec<Link>, now: Time) {
-        links.retain(|link| match self.scope.refuses(link) {
-            None => true,
-            Some(refusal) => {
-                *self.refused.entry(refusal).or_default() += 1;
-                false
-            }
-        });
-        self.seen.check_update(&mut links);
+    pub fn submit(&mut self, links: &[Link]) -> Result<()> {
+        let mut keys = Vec::with_capacity(links.len());
+        let mut ends = Vec::with_capacity(links.len());
+        let mut records = std::mem::take(&mut self.buffer);
+        records.clear();
         for link in links {
-            let request = self.budget.admit(link);
-            self.request(request, now);
-        }
-    }
-
-    /// From the robots stage on.
-    pub(crate) fn request(&mut self, request: Request, now: Time) {
-        let passage = self.robots.submit(request, now);
-        self.pass(passage, now);
-    }
-
-    /// Requests restored from a snapshot keep a full delay's distance from what was asked before it.
-    pub(crate) fn restore_request(&mut self, link: Link, attempt: u8, now: Time) {
-        self.bench.hold(link.url.host(), now + self.politeness.delay);
-        let request = Request { attempt, ..self.budget.admit(link) };
-        self.request(request, now);
-    }
-
-    fn pass(&mut self, passage: Passage, now: Time) {
-        match passage {
-            Passage::Pass(request) => self.ready.push(request),
-            Passage::Refused(_, refusal) => *self.refused.entry(refusal).or_default() += 1,
-            Passage::Wait => {}
-            Passage::Ask(url) => {
-                let host = url.host().into();
-                self.ask(url, host, 0, 0, now);
+            let too_long = (link.url.as_str().len() > URL_BYTES_MAX).then_some(Refusal::UrlTooLong);
+            if let Some(refusal) = self.scope.refuses(link).or(too_long) {
+                self.refuse(refusal);
+                continue;
             }
+            keys.push(link.url.fingerprint().0);
+            record::encode_link(link, &mut records);
+            ends.push(records.len());
         }
+        let submitted = self.seen.submit_links(&keys, |index| {
+            let start = if index == 0 { 0 } else { ends[index - 1] };
+            &records[start..ends[index]]
+        });
+        self.buffer = records;
+        submitted?;
+        self.take_new()
     }
 
-    fn ask(&mut self, url: WebUrl, host: Box<str>, hops: u8, attempt: u8, now: Time) {
-        // Numbered apart and before all pages: a robots.txt holds up everything behind it.
-        let number = self.robots_number_next;
-        self.robots_number_next += 1;
-        let request = Request { url, depth: 0, redirects: 0, target: Target::Page, attempt, number };
-        self.bench.add_robots(request, host, hops, now);
+    pub(crate) fn refuse(&mut self, refusal: Refusal) {
+        *self.refused.entry(refusal).or_default() += 1;
     }
 
     /// What to do now.
-    pub fn next(&mut self, now: Time) -> Next {
-        while let Some(request) = self.ready.pop(now) {
-            self.bench.add(request, now);
-        }
-        while let Some(visit) = self.bench.next(now) {
-            if visit.purpose != Purpose::Page || self.robots.still_passes(&visit.request, now) {
-                return Next::Visit(visit);
+    pub fn next(&mut self, now: Time) -> Result<Next> {
+        self.flow(now)?;
+        loop {
+            match self.bench.next(now) {
+                Some(Job::Visit(visit)) => {
+                    if visit.purpose == Purpose::Page {
+                        self.in_flight.insert(visit.request.number, (visit.band, visit.request.clone()));
+                    }
+                    return Ok(Next::Visit(visit));
+                }
+                Some(Job::Resolve(slot)) => {
+                    let host = self.bench.host(slot);
+                    let (name, strikes) = (host.name.clone(), host.strikes);
+                    return Ok(Next::Resolve(HostToResolve { slot, host: name, strikes }));
+                }
+                Some(Job::NeedRules(slot)) => self.ask_for_rules(slot, now)?,
+                Some(Job::Disallowed(request)) => {
+                    let slot = self.bench.find(request.url.host_fingerprint().0);
+                    let unreachable = slot.is_some_and(|slot| {
+                        let rules = self.bench.host(slot).rules.latest();
+                        rules.is_some_and(|robots| robots.disallow_reason().is_some())
+                    });
+                    self.refuse(if unreachable { Refusal::RobotsUnreachable } else { Refusal::Robots });
+                }
+                None => break,
             }
-            // Its rules have expired or changed while it waited. It goes back to the robots stage, and its host is free.
-            let host: Box<str> = visit.request.url.host().into();
-            self.request(visit.request, now);
-            self.bench.release(&host, now, now);
         }
-        match [self.bench.due(), self.ready.due()].into_iter().flatten().min() {
+        if self.hurry()? {
+            // Something is on its way through a stage that works in the background.
+            return Ok(Next::WaitUntil(now + STAGE_WAIT));
+        }
+        let deferred = self.deferred.peek().map(|Reverse((time, _, _))| *time);
+        Ok(match [self.bench.due(), deferred].into_iter().flatten().min() {
+            // A host that is only remembered is no reason to wait once everything is done.
+            Some(_) if self.is_empty() => Next::Empty,
             Some(time) => Next::WaitUntil(time),
             None if self.bench.busy() > 0 => Next::WaitForVisits,
             None => Next::Empty,
+        })
+    }
+
+    /// Whether nothing waits and nothing is under way.
+    fn is_empty(&self) -> bool {
+        self.bench.busy() == 0 && self.counts().queued == 0 && !self.bench.has_asks()
+    }
+
+    fn ask_for_rules(&mut self, slot: Slot, now: Time) -> Result<()> {
+        let host = self.bench.host(slot).name.clone();
+        match WebUrl::parse(&host).ok().as_ref().and_then(robots_url) {
+            Some(url) => self.ask(url, host, 0, 0, now),
+            None => {
+                debug_assert!(false, "every host has a robots.txt");
+                Ok(())
+            }
         }
     }
 
-    /// What [`Frontier::finished`] will say of this outcome: whoever stores what came must do so before.
-    pub fn settles(&self, visit: &Visit, outcome: FetchOutcome) -> Settled {
-        let retries = outcome.consequence().retries.min(self.politeness.retries_max);
-        if visit.request.attempt < retries { Settled::Again } else { Settled::Done }
+    /// Puts the request for a robots.txt at the head of the queue of the host where it is.
+    pub(crate) fn ask(
+        &mut self,
+        url: WebUrl,
+        host: Box<str>,
+        hops: u8,
+        attempt: u8,
+        now: Time,
+    ) -> Result<()> {
+        let slot = self.slot_of(&url)?;
+        let request =
+            Request { url, depth: 0, redirects: 0, target: Target::Page, attempt, budget: 0, number: 0 };
+        let visit = Visit { request, purpose: Purpose::Robots { host, hops }, band: 0, server: None };
+        self.bench.push_ask(slot, visit, now);
+        Ok(())
+    }
+
+    /// The host's place on the bench; it is put there if it is not.
+    pub(crate) fn slot_of(&mut self, url: &WebUrl) -> Result<Slot> {
+        let key = url.host_fingerprint().0;
+        if let Some(slot) = self.bench.find(key) {
+            return Ok(slot);
+        }
+        self.robots.check(key)?;
+        Ok(self.bench.add_host(key, url.host().into(), url.domain_fingerprint().0))
     }
 
     /// What the robots.txt files that were read since the last call name as sitemaps. Whether they are asked for is the
@@ -188,192 +301,27 @@ impl Frontier {
         std::mem::take(&mut self.sitemaps)
     }
 
-    /// Takes a visit back: releases its host, and settles or reschedules its URL.
-    pub fn finished(&mut self, finished: Finished, now: Time) -> Settled {
-        let Finished { visit, outcome, at, retry_after_s, robots } = finished;
-        let consequence = outcome.consequence();
-        let attempt = visit.request.attempt;
-        let again = self.settles(&visit, outcome) == Settled::Again;
-        // A server that names a time knows better than our table.
-        let first = retry_after_s.map_or(consequence.wait, Duration::from_secs);
-        let wait = first.saturating_mul(1 << attempt.min(16)).min(self.politeness.retry_after_max);
-        let host: Box<str> = visit.request.url.host().into();
-        match visit.purpose {
-            Purpose::Page if again => {
-                let request = Request { attempt: attempt + 1, ..visit.request };
-                self.ready.defer(request, at + wait);
-            }
-            Purpose::Page => {}
-            Purpose::Robots { host, hops } if again => {
-                self.ask(visit.request.url, host, hops, attempt + 1, now);
-            }
-            Purpose::Robots { host, hops } => match self.robots.answered(&host, hops, outcome, robots, now) {
-                Learned::Follow(url) => self.ask(url, host, hops + 1, 0, now),
-                Learned::Rules { passages, sitemaps } => {
-                    passages.into_iter().for_each(|passage| self.pass(passage, now));
-                    self.sitemaps.extend(sitemaps);
-                }
-            },
-        }
-        let mut delay = self.politeness.host_delay(self.robots.crawl_delay(&host));
-        if consequence.host || retry_after_s.is_some() {
-            delay = delay.max(wait);
-        }
-        self.bench.release(&host, at + delay, now);
-        if again { Settled::Again } else { Settled::Done }
-    }
-
-    /// Takes back a visit that was given up before it came to anything. The URL waits again, as if never given out; a
-    /// robots.txt is asked for anew by the next run, so this is for stops only.
-    pub fn abandoned(&mut self, visit: Visit, now: Time) {
-        let host: Box<str> = visit.request.url.host().into();
-        if visit.purpose == Purpose::Page {
-            self.ready.push(visit.request);
-        }
-        self.bench.release(&host, now + self.politeness.delay, now);
+    /// Requests that were given up since the last call without a visit of their own, because nothing could be had from their
+    /// host, and why.
+    pub fn take_failed(&mut self) -> Vec<(Request, FetchOutcome)> {
+        std::mem::take(&mut self.failed)
     }
 
     /// Where the URLs are.
     pub fn counts(&self) -> Counts {
+        let in_ram = self.new.len() + self.deferred.len() + self.bench.queued();
         Counts {
-            seen: self.seen.len() as u64,
-            queued: (self.robots.waiting() + self.ready.len() + self.bench.queued()) as u64,
-            in_flight: self.bench.busy() as u64,
-            hosts: self.bench.hosts() as u64,
+            seen: self.seen_count,
+            queued: in_ram as u64 + self.ready.len() + self.overflow.len(),
+            in_flight: self.in_flight.len() as u64,
+            hosts: self.bench.len() as u64,
             refused: self.refused.clone(),
         }
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{RobotsAnswer, ScopeRule};
-    use mattock_fetch::Failure;
+/// Longer URLs fit into no queue.
+const URL_BYTES_MAX: usize = 16 << 10;
 
-    fn at(ms: u64) -> Time {
-        Time::ZERO + Duration::from_millis(ms)
-    }
-
-    fn frontier(delay_ms: u64) -> Frontier {
-        Frontier::new(FrontierOptions {
-            scope: Scope::new(ScopeRule::Any, None),
-            politeness: Politeness { delay: Duration::from_millis(delay_ms), ..Politeness::default() },
-            product_token: "mattock".into(),
-        })
-    }
-
-    fn visit(frontier: &mut Frontier, now: Time) -> Visit {
-        match frontier.next(now) {
-            Next::Visit(visit) => visit,
-            other => panic!("expected a visit, not {other:?}"),
-        }
-    }
-
-    fn finish(frontier: &mut Frontier, visit: Visit, outcome: FetchOutcome, now: Time) -> Settled {
-        let robots = matches!(visit.purpose, Purpose::Robots { .. }).then(|| RobotsAnswer {
-            body: Some(b"User-agent: *\nCrawl-delay: 0.3".to_vec()),
-            location: None,
-        });
-        frontier.finished(Finished { visit, outcome, at: now, retry_after_s: None, robots }, now)
-    }
-
-    #[test]
-    fn robots_first_then_the_page_after_its_crawl_delay() {
-        let mut frontier = frontier(100);
-        frontier.seed(WebUrl::parse("http://a.com/x").unwrap(), at(0));
-        let robots = visit(&mut frontier, at(0));
-        assert_eq!(robots.request.url.as_str(), "http://a.com/robots.txt");
-        assert_eq!(frontier.next(at(0)), Next::WaitForVisits);
-        finish(&mut frontier, robots, FetchOutcome::Answered(200), at(10));
-        assert_eq!(frontier.next(at(10)), Next::WaitUntil(at(310)));
-        let page = visit(&mut frontier, at(310));
-        assert_eq!(page.request.url.as_str(), "http://a.com/x");
-        assert_eq!(finish(&mut frontier, page, FetchOutcome::Answered(200), at(320)), Settled::Done);
-        assert_eq!(frontier.next(at(320)), Next::Empty);
-        assert_eq!(frontier.counts().seen, 1);
-    }
-
-    #[test]
-    fn failures_are_retried_as_the_table_says_and_then_settled() {
-        let mut frontier = frontier(0);
-        frontier.seed(WebUrl::parse("http://a.com/x").unwrap(), at(0));
-        let robots = visit(&mut frontier, at(0));
-        finish(&mut frontier, robots, FetchOutcome::Answered(404), at(0));
-        let failed = FetchOutcome::Failed(Failure::Disconnected);
-        let mut now = at(0);
-        let mut tries = 0;
-        loop {
-            match frontier.next(now) {
-                Next::WaitUntil(time) => now = time,
-                Next::Visit(visit) => {
-                    tries += 1;
-                    if finish(&mut frontier, visit, failed, now) == Settled::Done {
-                        break;
-                    }
-                }
-                other => panic!("{other:?}"),
-            }
-        }
-        assert_eq!(tries, 3);
-        assert_eq!(now, at(3000), "one second, then two");
-        assert_eq!(frontier.next(now), Next::Empty);
-    }
-
-    #[test]
-    fn a_server_that_asks_for_a_pause_gets_it() {
-        let mut frontier = frontier(0);
-        let link = |path: &str| Link::page(WebUrl::parse(&format!("http://a.com/{path}")).unwrap(), 0);
-        frontier.submit(vec![link("1"), link("2")], at(0));
-        let robots = visit(&mut frontier, at(0));
-        finish(&mut frontier, robots, FetchOutcome::Answered(404), at(0));
-        let busy = visit(&mut frontier, at(0));
-        let outcome = FetchOutcome::Answered(503);
-        let finished = Finished { visit: busy, outcome, at: at(0), retry_after_s: Some(30), robots: None };
-        assert_eq!(frontier.finished(finished, at(0)), Settled::Again);
-        assert_eq!(frontier.next(at(0)), Next::WaitUntil(at(30_000)), "the whole host is left alone");
-        assert_eq!(visit(&mut frontier, at(30_000)).request.number, 1, "what did not fail goes first");
-    }
-
-    #[test]
-    fn what_waits_on_the_bench_is_judged_by_the_rules_of_its_day() {
-        let mut frontier = frontier(0);
-        let link = |path: &str| Link::page(WebUrl::parse(&format!("http://a.com/{path}")).unwrap(), 0);
-        frontier.submit(vec![link("1"), link("2"), link("3")], at(0));
-        let robots = visit(&mut frontier, at(0));
-        finish(&mut frontier, robots, FetchOutcome::Answered(404), at(0));
-        let page = visit(&mut frontier, at(0));
-        finish(&mut frontier, page, FetchOutcome::Answered(200), at(0));
-        let tomorrow = at(24 * 3600 * 1000);
-        let mut robots = visit(&mut frontier, tomorrow);
-        assert_eq!(robots.request.url.as_str(), "http://a.com/robots.txt", "not page 2");
-        assert_eq!(frontier.counts().queued, 2, "which waits like page 3");
-        robots.request.attempt = 9;
-        let body = Some(b"User-agent: *\nDisallow: /2".to_vec());
-        let answer = Some(RobotsAnswer { body, location: None });
-        let outcome = FetchOutcome::Answered(200);
-        let finished = Finished { visit: robots, outcome, at: tomorrow, retry_after_s: None, robots: answer };
-        frontier.finished(finished, tomorrow);
-        assert_eq!(visit(&mut frontier, tomorrow).request.url.as_str(), "http://a.com/3");
-        assert_eq!(frontier.counts().refused[&Refusal::Robots], 1);
-    }
-
-    #[test]
-    fn refusals_are_counted_by_reason() {
-        let mut frontier = Frontier::new(FrontierOptions {
-            scope: Scope::new(ScopeRule::Host, Some(0)),
-            politeness: Politeness::default(),
-            product_token: "mattock".into(),
-        });
-        frontier.seed(WebUrl::parse("http://a.com/").unwrap(), at(0));
-        let link = |url: &str, depth| Link::page(WebUrl::parse(url).unwrap(), depth);
-        frontier.submit(
-            vec![link("http://b.com/", 0), link("http://a.com/x", 1), link("http://a.com/", 0)],
-            at(0),
-        );
-        let counts = frontier.counts();
-        assert_eq!(counts.refused[&Refusal::Scope], 1);
-        assert_eq!(counts.refused[&Refusal::Depth], 1);
-        assert_eq!((counts.seen, counts.queued), (1, 1), "the page; its robots.txt does not count");
-    }
-}
+/// How long until a stage in the background is looked at again.
+const STAGE_WAIT: Duration = Duration::from_millis(2);

@@ -1,44 +1,57 @@
 //! Decides which URL is fetched next, and keeps every server's peace.
 //!
-//! A URL passes through stages, each of which owns its state and hands typed messages on (the life of a URL):
+//! A URL passes through stages, each of which owns its state and hands records on (the life of a URL):
 //!
 //! ```text
-//! Link ─► scope ─► seen ─► budget ─► robots ─► ready ─► workbench ─► Visit ─► (fetch)
-//!           │ refused        │          │ ▲                 ▲            │
-//!           ▼                ▼          ▼ │ robots.txt      └── Finished ┘
-//!         counted by reason          Visit for robots.txt
+//! Link ─► scope ─► seen ─► ready ─► bench ─► Visit ─► (fetch)
+//!           │      DRUM     disk    │  ▲ ▲                │
+//!        refused           bands    ▼  │ └── Finished ────┘
+//!                               overflow └─ robots: DRUM, judged when the visit begins
+//!                                 disk
 //! ```
 //!
 //! - [`scope`] refuses what the crawl is not about; every refusal has a reason that is counted.
-//! - [`seen`] lets each URL through once.
-//! - [`budget`] decides whether a domain may have more now.
-//! - [`robots_stage`] holds the URLs of a host until its robots.txt is known, then passes or refuses them.
-//! - [`ready`] keeps them in request order until the workbench has room.
-//! - [`workbench`] has the hosts with their next allowed times, and gives out visits: one at a time per host.
+//! - `seen` lets each URL through once ([`mattock_drum::UrlSeen`]): from RAM while the crawl is small, in batches from disk
+//!   when it is not.
+//! - `bands` keeps them on disk in order of request, by priority, until the bench has room.
+//! - `bench` has the hosts that are being crawled in RAM, each with a few URLs, its rules, its address and its next allowed time;
+//!   `overflow` is what its hosts have on disk behind it.
+//! - `rules` remembers robots.txt on disk ([`mattock_drum::RobotsCache`]).
+//! - [`gates`] hold the delays of servers and domains.
 //!
-//! [`Frontier`] only routes messages between them. It is synchronous and owns no clock: whoever drives it says what time
-//! it is, so the same code runs in virtual time.
+//! [`Frontier`] routes between them. It is synchronous: whoever drives it says what time it is, so the same code runs in virtual
+//! time. Nothing in RAM grows with the crawl: [`FrontierOptions::memory_bytes`] is cut up between the stages when it is opened.
 //!
-//! This is the plain frontier: all of it lies in RAM, about 200 bytes per URL that waits and 16 per URL seen.
+//! Robots rules are judged when a visit is about to begin and not before the URL waits, as the URL may wait for days. A host is
+//! asked for its robots.txt when it comes onto the bench and the cache does not know it; its URLs wait there and behind it.
 
+mod bands;
 pub mod beast;
+mod bench;
 pub mod blocklist;
-pub mod budget;
+mod error;
+mod finish;
+mod flow;
 mod frontier;
+pub mod gates;
+mod host;
 mod message;
 pub mod novelty;
+mod options;
+mod overflow;
 mod politeness;
-pub mod ready;
-pub mod robots_stage;
+mod record;
+mod rules;
 pub mod scope;
-pub mod seen;
-mod snapshot;
 pub mod star;
+mod state;
 pub mod traps;
-pub mod workbench;
 
-pub use frontier::{Counts, Frontier, FrontierOptions, Next, Settled};
+pub use bands::BANDS;
+pub use error::{FrontierError, StateProblem};
+pub use frontier::{Counts, Frontier, HostToResolve, Next, Settled};
+pub use gates::Servers;
 pub use message::{Finished, Link, Purpose, Refusal, Request, RobotsAnswer, Sitemaps, Target, Visit};
-pub use politeness::Politeness;
+pub use options::FrontierOptions;
+pub use politeness::{BUDGET_DEFAULT, Politeness};
 pub use scope::{Scope, ScopeRule};
-pub use snapshot::SnapshotError;

@@ -1,6 +1,8 @@
 //! What the stages hand to each other.
 
 use std::fmt;
+use std::net::IpAddr;
+use std::time::Duration;
 
 use mattock_env::Time;
 use mattock_fetch::FetchOutcome;
@@ -55,6 +57,8 @@ pub struct Request {
     pub target: Target,
     /// Tries that failed before this one.
     pub attempt: u8,
+    /// The budget of its domain when it was admitted; 0 if there are none.
+    pub budget: u32,
     /// The place in the order of requests.
     pub number: u64,
 }
@@ -80,6 +84,10 @@ pub struct Visit {
     pub request: Request,
     /// What for.
     pub purpose: Purpose,
+    /// The band that it was requested in.
+    pub band: u8,
+    /// The server that is reserved for it, and the only one it may be made to; `None` where servers are not looked at.
+    pub server: Option<IpAddr>,
 }
 
 impl Visit {
@@ -98,6 +106,8 @@ pub struct Finished {
     pub outcome: FetchOutcome,
     /// When the last byte was in: the host's delay runs from here.
     pub at: Time,
+    /// How long the server took.
+    pub took: Duration,
     /// Seconds that the server asked us to stay away (`Retry-After`).
     pub retry_after_s: Option<u64>,
     /// What a robots.txt visit brought; `None` for pages.

@@ -9,7 +9,7 @@
 
 use mattock_weburl::WebUrl;
 
-use crate::{Request, Target};
+use crate::{Link, Request, Target};
 
 const DEPTH: u8 = 1;
 const REDIRECTS: u8 = 2;
@@ -27,26 +27,43 @@ pub(crate) fn encode(request: &Request, out: &mut Vec<u8>) {
             | flag(request.target != Target::Page, SITEMAP)
             | flag(request.budget > 0, BUDGET),
     );
-    if request.depth > 0 {
-        put_varint(out, request.depth);
-    }
-    if request.redirects > 0 {
-        out.push(request.redirects);
-    }
-    if request.attempt > 0 {
-        out.push(request.attempt);
-    }
-    if let Target::Sitemap { level, allowance } = request.target {
-        out.push(level);
-        put_varint(out, allowance.into());
-    }
-    if request.budget > 0 {
-        put_varint(out, request.budget);
-    }
+    let &Request { depth, redirects, attempt, target, budget, .. } = request;
+    put_head(out, depth, redirects, attempt, target, budget);
     out.extend_from_slice(request.url.as_str().as_bytes());
 }
 
-/// The record's URL text: enough to find out whose it is.
+/// The record of a link, as that of the request that it becomes.
+pub(crate) fn encode_link(link: &Link, out: &mut Vec<u8>) {
+    let flag = |set: bool, flag: u8| if set { flag } else { 0 };
+    out.push(
+        flag(link.depth > 0, DEPTH)
+            | flag(link.redirects > 0, REDIRECTS)
+            | flag(link.target != Target::Page, SITEMAP),
+    );
+    put_head(out, link.depth, link.redirects, 0, link.target, 0);
+    out.extend_from_slice(link.url.as_str().as_bytes());
+}
+
+fn put_head(out: &mut Vec<u8>, depth: u32, redirects: u8, attempt: u8, target: Target, budget: u32) {
+    if depth > 0 {
+        put_varint(out, depth);
+    }
+    if redirects > 0 {
+        out.push(redirects);
+    }
+    if attempt > 0 {
+        out.push(attempt);
+    }
+    if let Target::Sitemap { level, allowance } = target {
+        out.push(level);
+        put_varint(out, allowance.into());
+    }
+    if budget > 0 {
+        put_varint(out, budget);
+    }
+}
+
+/// The request of a record; `None` if it is none.
 pub(crate) fn decode(record: &[u8]) -> Option<Request> {
     let mut reader = Reader { bytes: record };
     let flags = reader.u8()?;
@@ -109,8 +126,7 @@ mod tests {
     fn requests() -> impl Strategy<Value = Request> {
         let target = prop_oneof![
             Just(Target::Page),
-            (any::<u8>(), any::<u16>())
-                .prop_map(|(level, allowance)| Target::Sitemap { level, allowance })
+            (any::<u8>(), any::<u16>()).prop_map(|(level, allowance)| Target::Sitemap { level, allowance })
         ];
         let small = prop_oneof![Just(0u32), 0..300u32, any::<u32>()];
         let byte = prop_oneof![Just(0u8), any::<u8>()];

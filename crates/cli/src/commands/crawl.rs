@@ -106,8 +106,14 @@ fn flags(args: &CrawlArgs) -> RawConfig {
             }),
             max_pages: args.max_pages,
             max_depth: args.max_depth,
+            memory: args.memory.clone(),
         },
-        politeness: RawPoliteness { delay: args.delay.clone(), retries: args.retries, ..Default::default() },
+        politeness: RawPoliteness {
+            delay: args.delay.clone(),
+            server_delay: args.server_delay.clone(),
+            retries: args.retries,
+            ..Default::default()
+        },
         fetch: RawFetch {
             connections: args.connections,
             body_max: args.body_max.clone(),

@@ -12,10 +12,7 @@ fn a_crawl_without_a_page_has_failed() {
         scratch.mattock(&["crawl", "--out", "x", "--retries", "0", "--contact", "a@example.com", CLOSED]);
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(
-        said.contains("error: not one page came in: robots-unreachable × 1: robots.txt could not be had"),
-        "{said}"
-    );
+    assert!(said.contains("error: not one page came in: forbidden-port × 1"), "{said}");
     assert!(said.ends_with(&format!("mattock fetch {CLOSED}\n")), "{said}");
     assert!(!said.contains("warning"), "{said}");
 

@@ -48,7 +48,9 @@ fn pages(directory: &Path) -> BTreeMap<String, u32> {
             let url = record.target_uri().unwrap_or_default();
             let is_page = record.kind() == Some(RecordType::Response)
                 && record.block.starts_with(b"HTTP/1.1 200")
-                && !["/robots.txt", "/robots-rules.txt", "/feed.xml"].iter().any(|rules| url.ends_with(rules))
+                && !["/robots.txt", "/robots-rules.txt", "/feed.xml"]
+                    .iter()
+                    .any(|rules| url.ends_with(rules))
                 && !url.contains("/sitemap");
             if is_page {
                 *found.entry(url.to_owned()).or_default() += 1;

@@ -17,8 +17,11 @@ use crate::units::{parse_duration, parse_size};
 /// Redirects that are followed one after the other.
 const REDIRECTS_MAX: u8 = 10;
 
+/// Memory for the frontier, if nothing is said.
+const MEMORY_BYTES: u64 = 512 << 20;
+
 /// A configuration without open questions.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Config {
     /// Where to begin.
     pub seeds: Vec<WebUrl>,
@@ -30,6 +33,8 @@ pub struct Config {
     pub max_depth: Option<u32>,
     /// How gently.
     pub politeness: Politeness,
+    /// Memory for the frontier.
+    pub memory_bytes: u64,
     /// Our name in robots.txt.
     pub product: String,
     /// Who we say we are.
@@ -85,6 +90,15 @@ fn duration(key: &'static str, text: &Option<String>, default: Duration) -> Resu
     text.as_deref().map_or(Ok(default), |text| parse_duration(text).map_err(wrong(key)))
 }
 
+fn factor(given: Option<f64>, default: f64) -> Result<f64, ConfigError> {
+    match given {
+        Some(factor) if !(0.0..=1000.0).contains(&factor) => {
+            Err(wrong("politeness.duration_factor")("it must be between 0 and 1000".into()))
+        }
+        given => Ok(given.unwrap_or(default)),
+    }
+}
+
 fn list<T>(
     key: &'static str,
     texts: &Option<Vec<String>>,
@@ -96,7 +110,8 @@ fn list<T>(
 impl Config {
     pub(super) fn new(raw: &RawConfig, files: Files) -> Result<Config, ConfigError> {
         let RawConfig { crawl, politeness, identity, fetch, network, tls, archive } = raw;
-        let gentle = Politeness::default();
+        let delay = duration("politeness.delay", &politeness.delay, Politeness::default().delay)?;
+        let gentle = Politeness::with_delay(delay);
         let writer = WriterOptions::default();
         let product = identity.product.clone().unwrap_or_else(|| "mattock".into());
         check_product(&product)?;
@@ -113,7 +128,17 @@ impl Config {
             max_pages: crawl.max_pages,
             max_depth: crawl.max_depth,
             politeness: Politeness {
-                delay: duration("politeness.delay", &politeness.delay, gentle.delay)?,
+                server_delay: duration(
+                    "politeness.server_delay",
+                    &politeness.server_delay,
+                    gentle.server_delay,
+                )?,
+                domain_delay: duration(
+                    "politeness.domain_delay",
+                    &politeness.domain_delay,
+                    gentle.domain_delay,
+                )?,
+                duration_factor: factor(politeness.duration_factor, gentle.duration_factor)?,
                 crawl_delay_max: duration(
                     "politeness.crawl_delay_max",
                     &politeness.crawl_delay_max,
@@ -122,6 +147,7 @@ impl Config {
                 retries_max: politeness.retries.unwrap_or(gentle.retries_max),
                 ..gentle
             },
+            memory_bytes: size("crawl.memory", &crawl.memory, MEMORY_BYTES)?,
             identity: Identity {
                 user_agent: user_agent(&product, identity.contact.as_deref())?,
                 from: one("identity.from", &identity.from, values::header_text)?,

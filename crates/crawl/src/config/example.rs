@@ -15,10 +15,18 @@ scope = "domain"
 # max_pages = 1000
 # Follow links at most so many steps away from a seed. (fixed)
 # max_depth = 20
+# Memory for the frontier: what was seen, queues, hosts being crawled. The rest waits on disk. (free)
+memory = "512MiB"
 
 [politeness]
 # Time between the end of a response and the next request to the same host. (free)
 delay = "2s"
+# The same for all hosts of one server (IP address). Half of `delay`, and at most a second, if nothing is said. (free)
+# server_delay = "1s"
+# The same for all hosts of one domain; "0s" is no limit. (free)
+domain_delay = "0s"
+# A host is also left alone for so many times as long as its last answer took; 0 if `delay` is 0. (free)
+# duration_factor = 1.0
 # A Crawl-delay in robots.txt is obeyed up to this. (free)
 crawl_delay_max = "5m"
 # How often a URL that failed for a passing reason is tried again, at most. (free)

@@ -10,7 +10,7 @@ use super::{Config, ConfigError, unknown, values};
 macro_rules! section {
     ($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident: $type:ty,)* }) => {
         $(#[$doc])*
-        #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
         #[serde(deny_unknown_fields)]
         pub struct $name {
             $($(#[$field_doc])* #[serde(skip_serializing_if = "Option::is_none")] pub $field: Option<$type>,)*
@@ -35,6 +35,8 @@ section! {
         max_pages: u64,
         /// Follow links at most so many steps.
         max_depth: u32,
+        /// Memory for the frontier.
+        memory: String,
     }
 }
 
@@ -43,6 +45,12 @@ section! {
     RawPoliteness {
         /// Time between two requests to a host.
         delay: String,
+        /// Time between two requests to a server.
+        server_delay: String,
+        /// Time between two requests to a domain.
+        domain_delay: String,
+        /// How many times as long as its last answer took a host is left alone.
+        duration_factor: f64,
         /// The longest Crawl-delay that is obeyed.
         crawl_delay_max: String,
         /// Retries at most.
@@ -163,7 +171,7 @@ pub enum RawScope {
 }
 
 /// A whole configuration, unchecked.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RawConfig {
     /// What to crawl.

@@ -24,7 +24,6 @@ const NOT_YET: &[(&str, &str)] = &[
     ("S05", "prefixes have no cap"),
     ("S06", "near duplicates are not recognised"),
     ("S07", "domains have no budget, and duplicates are not recognised"),
-    ("S08", "sites have no budget"),
 ];
 
 fn unmet(seen: &Seen, expectations: &[Expect]) -> Vec<String> {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use mattock_crawl::{Control, Crawl, CrawlError, RawConfig};
+use mattock_crawl::{Crawl, CrawlError, RawConfig};
 use mattock_env::Env;
 use mattock_env::sim::Simulation;
 
@@ -39,10 +39,10 @@ fn they_are_told_and_nothing_is_written() {
         assert!(message(&env, "/photos/1.jpg", SEED).contains("not a file"));
 
         open(&env, "/crawl", SEED).unwrap();
-        env.files.write_atomic(Path::new("/crawl/state/frontier"), b"MATTOCKF garbage").unwrap();
-        let damaged =
-            open(&env, "/crawl", "").unwrap().run(Control::default()).await.unwrap_err().to_string();
-        assert!(damaged.contains("/crawl/state/frontier"), "{damaged}");
+        env.files.create_dir_all(Path::new("/crawl/state/frontier")).unwrap();
+        env.files.write_atomic(Path::new("/crawl/state/frontier/STATE"), b"MATTOCKF garbage").unwrap();
+        let damaged = message(&env, "/crawl", "");
+        assert!(damaged.contains("/crawl/state/frontier/STATE"), "{damaged}");
         env.files.write_atomic(Path::new("/crawl/crawl.toml"), b"[crawl\n").unwrap();
         assert!(message(&env, "/crawl", "").contains("/crawl/crawl.toml"));
     });

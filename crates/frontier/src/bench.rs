@@ -1,0 +1,351 @@
+//! The workbench: the hosts that are being crawled now, and when each may be visited. The only part of the frontier in RAM.
+//!
+//! Filled from the ready bands and from its own overflow, emptied by visits. A host is in one of two heaps: `waiting`, by the
+//! time at which something can happen, or `ready`, by the order of its best request. It leaves `ready` with a [`Job`]: look up
+//! its address, or visit it. A visit takes the gates of its domain and its server in the same step; a host that finds one shut
+//! waits for the time it is told.
+//!
+//! Invariants: one visit at a time per host; never before its next allowed time; a host with anything to do is in exactly one
+//! heap, or busy, or waits for its rules; a host without anything to do is forgotten, but not before its delay is over.
+//!
+//! Costs: a few heap operations per visit; about 250 bytes per URL and 400 per host.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+use std::sync::Arc;
+use std::time::Duration;
+
+use mattock_env::Time;
+
+use crate::gates::{Gates, Servers};
+use crate::host::{Address, Host, Rules, State, Work, page_visit};
+use crate::{Request, Visit};
+
+/// How much there may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Room {
+    pub(crate) hosts: usize,
+    pub(crate) urls: usize,
+}
+
+/// What comes off the bench.
+#[derive(Debug)]
+pub(crate) enum Job {
+    /// Visit this now.
+    Visit(Visit),
+    /// Look up the address of this host.
+    Resolve(Slot),
+    /// This host's robots.txt must be had.
+    NeedRules(Slot),
+    /// The rules do not allow this.
+    Disallowed(Request),
+}
+
+/// A host's place in the table.
+pub(crate) type Slot = usize;
+
+pub(crate) struct Bench {
+    room: Room,
+    servers: Arc<Servers>,
+    domains: Gates<u64>,
+    /// Whether addresses must be known.
+    resolve: bool,
+    hosts: Vec<Option<Host>>,
+    free: Vec<Slot>,
+    by_key: HashMap<u64, Slot>,
+    waiting: BinaryHeap<Reverse<(Time, Slot)>>,
+    ready: BinaryHeap<Reverse<((u8, u64), Slot)>>,
+    urls: usize,
+    busy: usize,
+    /// Hosts whose queue has become short while more of theirs waits on disk.
+    hungry: Vec<Slot>,
+}
+
+impl Bench {
+    pub(crate) fn new(room: Room, servers: Arc<Servers>, domain_delay: Duration, resolve: bool) -> Bench {
+        Bench {
+            room,
+            servers,
+            domains: Gates::new(domain_delay),
+            resolve,
+            hosts: Vec::new(),
+            free: Vec::new(),
+            by_key: HashMap::new(),
+            waiting: BinaryHeap::new(),
+            ready: BinaryHeap::new(),
+            urls: 0,
+            busy: 0,
+            hungry: Vec::new(),
+        }
+    }
+
+    /// Whether more hosts and URLs can be taken.
+    pub(crate) fn has_room(&self) -> bool {
+        self.by_key.len() < self.room.hosts && self.urls < self.room.urls
+    }
+
+    /// How many URLs one host may have here: many while there is room, few when it becomes scarce.
+    pub(crate) fn share(&self) -> usize {
+        let fair = self.room.urls / self.by_key.len().max(1);
+        fair.clamp(16, 4096)
+    }
+
+    pub(crate) fn find(&self, key: u64) -> Option<Slot> {
+        self.by_key.get(&key).copied()
+    }
+
+    /// Puts a host on the bench. Its rules are being checked.
+    pub(crate) fn add_host(&mut self, key: u64, name: Box<str>, domain: u64) -> Slot {
+        let address = if self.resolve { Address::Unknown } else { Address::Unneeded };
+        let host = Some(Host::new(key, name, domain, address));
+        let slot = match self.free.pop() {
+            Some(slot) => {
+                self.hosts[slot] = host;
+                slot
+            }
+            None => {
+                self.hosts.push(host);
+                self.hosts.len() - 1
+            }
+        };
+        self.by_key.insert(key, slot);
+        slot
+    }
+
+    pub(crate) fn host(&self, slot: Slot) -> &Host {
+        self.hosts[slot].as_ref().expect("a slot that is handed out is in use")
+    }
+
+    /// After a change [`schedule`](Bench::schedule) must be called.
+    pub(crate) fn host_mut(&mut self, slot: Slot) -> &mut Host {
+        self.hosts[slot].as_mut().expect("a slot that is handed out is in use")
+    }
+
+    /// Puts a page on a host's queue.
+    pub(crate) fn push(&mut self, slot: Slot, band: u8, request: Request, now: Time) {
+        self.urls += 1;
+        self.host_mut(slot).push(band, request);
+        self.schedule(slot, now);
+    }
+
+    /// Puts a robots.txt at the head of a host's queue.
+    pub(crate) fn push_ask(&mut self, slot: Slot, visit: Visit, now: Time) {
+        self.host_mut(slot).push_ask(visit);
+        self.schedule(slot, now);
+    }
+
+    /// Puts a host where its work and its next allowed time say.
+    pub(crate) fn schedule(&mut self, slot: Slot, now: Time) {
+        let host = self.host_mut(slot);
+        if host.state != State::Idle {
+            return;
+        }
+        let (work, next_allowed, order) = (host.work(now), host.next_allowed, host.order());
+        let done = host.is_done();
+        match work {
+            Work::Wait => {}
+            // Nothing of this is a visit.
+            Work::NeedRules | Work::Refuse => self.make_ready(slot, order),
+            Work::Resolve | Work::Visit if next_allowed <= now => self.make_ready(slot, order),
+            Work::Resolve | Work::Visit => self.wait(slot, next_allowed),
+            // It must be remembered until its delay is over.
+            Work::Nothing if done => self.wait(slot, next_allowed),
+            Work::Nothing => {}
+        }
+        let share = self.share();
+        let host = self.host(slot);
+        if host.overflow > 0 && host.queued() < share.min(64) / 4 {
+            self.hungry.push(slot);
+        }
+    }
+
+    fn make_ready(&mut self, slot: Slot, order: (u8, u64)) {
+        self.host_mut(slot).state = State::Ready;
+        self.ready.push(Reverse((order, slot)));
+    }
+
+    fn wait(&mut self, slot: Slot, time: Time) {
+        self.host_mut(slot).state = State::Waiting;
+        self.waiting.push(Reverse((time, slot)));
+    }
+
+    /// Hosts that want more from disk.
+    pub(crate) fn take_hungry(&mut self) -> Vec<Slot> {
+        let mut hungry = std::mem::take(&mut self.hungry);
+        hungry.sort_unstable();
+        hungry.dedup();
+        hungry.retain(|&slot| self.hosts[slot].as_ref().is_some_and(|host| host.overflow > 0));
+        hungry
+    }
+
+    /// The next thing that is allowed now.
+    pub(crate) fn next(&mut self, now: Time) -> Option<Job> {
+        loop {
+            self.turn(now);
+            let Reverse((_, slot)) = self.ready.pop()?;
+            let servers = Arc::clone(&self.servers);
+            let host = self.host_mut(slot);
+            host.state = State::Idle;
+            match host.work(now) {
+                Work::Resolve => {
+                    host.state = State::Busy;
+                    self.busy += 1;
+                    return Some(Job::Resolve(slot));
+                }
+                Work::NeedRules => {
+                    let before = host.rules.latest().cloned();
+                    host.rules = Rules::Asked { before };
+                    return Some(Job::NeedRules(slot));
+                }
+                Work::Refuse => {
+                    let refused = host.take_request();
+                    self.urls -= usize::from(refused.is_some());
+                    self.schedule(slot, now);
+                    if let Some((_, request)) = refused {
+                        return Some(Job::Disallowed(request));
+                    }
+                }
+                Work::Visit => {
+                    if let Some(visit) = self.reserve(slot, &servers, now) {
+                        return Some(Job::Visit(visit));
+                    }
+                }
+                Work::Wait | Work::Nothing => self.schedule(slot, now),
+            }
+        }
+    }
+
+    /// Takes all gates and the next visit; or none of them, and the host waits.
+    fn reserve(&mut self, slot: Slot, servers: &Servers, now: Time) -> Option<Visit> {
+        let host = self.host(slot);
+        let (domain, next_allowed) = (host.domain, host.next_allowed);
+        let server = match host.address {
+            Address::Known { server, .. } => Some(server),
+            _ => None,
+        };
+        if next_allowed > now {
+            self.wait(slot, next_allowed);
+            return None;
+        }
+        if let Err(time) = self.domains.take(domain, now) {
+            self.wait(slot, time);
+            return None;
+        }
+        if let Some(server) = server
+            && let Err(time) = servers.take(server, now)
+        {
+            self.domains.give_back(domain);
+            self.wait(slot, time);
+            return None;
+        }
+        let host = self.host_mut(slot);
+        host.state = State::Busy;
+        let visit = match host.take_ask() {
+            Some(visit) => Visit { server, ..visit },
+            None => {
+                let (band, request) = host.take_request().expect("a host without work is not reserved");
+                self.urls -= 1;
+                page_visit(band, request, server)
+            }
+        };
+        self.busy += 1;
+        Some(visit)
+    }
+
+    /// Moves hosts whose time has come, and forgets those that are done.
+    fn turn(&mut self, now: Time) {
+        while let Some(&Reverse((time, slot))) = self.waiting.peek()
+            && time <= now
+        {
+            self.waiting.pop();
+            let host = self.host_mut(slot);
+            host.state = State::Idle;
+            if host.is_done() && host.next_allowed <= now {
+                let key = host.key;
+                self.by_key.remove(&key);
+                self.hosts[slot] = None;
+                self.free.push(slot);
+            } else {
+                self.schedule(slot, now);
+            }
+        }
+    }
+
+    /// The address is known, or need not be.
+    pub(crate) fn resolved(&mut self, slot: Slot, address: Address, now: Time) {
+        self.busy -= 1;
+        let host = self.host_mut(slot);
+        host.address = address;
+        host.state = State::Idle;
+        self.schedule(slot, now);
+    }
+
+    /// A visit that ended at `ended`: the host may be visited again at `next_allowed`. `server_wait` is how long its server is
+    /// left alone beyond the delay.
+    pub(crate) fn release(
+        &mut self,
+        visit: &Visit,
+        ended: Time,
+        next_allowed: Time,
+        wait: Duration,
+        now: Time,
+    ) {
+        let Some(slot) = self.find(visit.request.url.host_fingerprint().0) else {
+            debug_assert!(false, "a busy host is never forgotten");
+            return;
+        };
+        self.busy -= 1;
+        let host = self.host_mut(slot);
+        host.state = State::Idle;
+        host.next_allowed = next_allowed;
+        let domain = host.domain;
+        self.domains.release(domain, ended, wait);
+        if let Some(server) = visit.server {
+            self.servers.release(server, ended, wait);
+        }
+        self.schedule(slot, now);
+    }
+
+    /// Keeps a host from being visited before `time`.
+    pub(crate) fn hold(&mut self, slot: Slot, time: Time) {
+        let host = self.host_mut(slot);
+        host.next_allowed = host.next_allowed.max(time);
+    }
+
+    /// Takes everything off a host that waits for it.
+    pub(crate) fn drain(&mut self, slot: Slot) -> Vec<(u8, Request)> {
+        let requests = self.host_mut(slot).drain();
+        self.urls -= requests.len();
+        requests
+    }
+
+    /// When the next waiting host may be visited.
+    pub(crate) fn due(&self) -> Option<Time> {
+        self.waiting.peek().map(|&Reverse((time, _))| time)
+    }
+
+    /// Pages on the bench.
+    pub(crate) fn queued(&self) -> usize {
+        self.urls
+    }
+
+    /// Visits and look-ups under way.
+    pub(crate) fn busy(&self) -> usize {
+        self.busy
+    }
+
+    /// Hosts on the bench.
+    pub(crate) fn len(&self) -> usize {
+        self.by_key.len()
+    }
+
+    /// Whether a robots.txt waits to be fetched.
+    pub(crate) fn has_asks(&self) -> bool {
+        self.iter().any(|(_, host)| host.has_asks())
+    }
+
+    /// All hosts, by their place.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Slot, &Host)> {
+        self.hosts.iter().enumerate().filter_map(|(slot, host)| Some((slot, host.as_ref()?)))
+    }
+}

@@ -1,0 +1,55 @@
+//! What can go wrong with the frontier itself: its files. What the Web does wrong is data.
+
+use std::path::PathBuf;
+
+use mattock_drum::DrumError;
+use mattock_queue::QueueError;
+
+/// Why the frontier cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum FrontierError {
+    /// A repository on disk failed.
+    #[error(transparent)]
+    Drum(#[from] DrumError),
+    /// A queue on disk failed.
+    #[error(transparent)]
+    Queue(#[from] QueueError),
+    /// A file could not be read or written.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What was said.
+        source: std::io::Error,
+    },
+    /// The state of an earlier run cannot be used.
+    #[error("{}: {problem}", path.display())]
+    State {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: StateProblem,
+    },
+    /// A record between two stages cannot be read, although its block was intact.
+    #[error(
+        "a record in the frontier's queues cannot be read: it was written by another version, or this is a bug"
+    )]
+    Record,
+}
+
+/// What is wrong with a saved state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StateProblem {
+    /// Not a state at all.
+    #[error("it is not the state of a frontier")]
+    NotAState,
+    /// Of another version.
+    #[error("it has format version {0}, and this program knows version {known}; use the program that wrote it", known = crate::state::VERSION)]
+    Version(u32),
+    /// Bytes changed or are missing.
+    #[error("it is damaged (its checksum is wrong); restore it from a copy")]
+    Damaged,
+}
+
+/// Of the frontier.
+pub(crate) type Result<T, E = FrontierError> = std::result::Result<T, E>;

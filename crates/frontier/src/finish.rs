@@ -1,0 +1,197 @@
+//! What becomes of a visit when it is over: its host is released, its URL settled or tried again, its robots.txt learnt.
+
+use std::cmp::Reverse;
+use std::net::IpAddr;
+use std::rc::Rc;
+use std::time::Duration;
+
+use mattock_env::Time;
+use mattock_fetch::{Failure, FetchOutcome};
+use mattock_robots::Robots;
+use mattock_weburl::WebUrl;
+
+use crate::error::Result;
+use crate::frontier::{DeferredRequest, Frontier, HostToResolve, Settled};
+use crate::host::{Address, Rules};
+use crate::rules::{Learned, unreachable_rules};
+use crate::{Finished, Purpose, Request, RobotsAnswer, Sitemaps, Visit};
+
+/// How long the rules of a host that cannot be reached hold.
+const UNREACHABLE: Duration = Duration::from_secs(3600);
+
+impl Frontier {
+    /// What [`Frontier::finished`] will say of this outcome: whoever stores what came must do so before.
+    pub fn settles(&self, visit: &Visit, outcome: FetchOutcome) -> Settled {
+        let retries = outcome.consequence().retries.min(self.politeness.retries_max);
+        if visit.request.attempt < retries { Settled::Again } else { Settled::Done }
+    }
+
+    /// Takes a visit back: releases its host, and settles or reschedules its URL.
+    pub fn finished(&mut self, finished: Finished, now: Time) -> Result<Settled> {
+        let Finished { visit, outcome, at, took, retry_after_s, robots } = finished;
+        let consequence = outcome.consequence();
+        let attempt = visit.request.attempt;
+        let settled = self.settles(&visit, outcome);
+        let again = settled == Settled::Again;
+        // A server that names a time knows better than our table.
+        let first = retry_after_s.map_or(consequence.wait, Duration::from_secs);
+        let slot = self.bench.find(visit.request.url.host_fingerprint().0);
+        let strikes = slot.map_or(0, |slot| self.strike(slot, consequence.host));
+        let doubled = attempt.max(strikes.saturating_sub(1)).min(16);
+        let wait = first.saturating_mul(1 << doubled).min(self.politeness.retry_after_max);
+        let troubled = consequence.host || retry_after_s.is_some();
+        if visit.purpose == Purpose::Page {
+            self.in_flight.remove(&visit.request.number);
+        }
+        // The host is still taken, and what is put there waits for the release, which knows the new rules.
+        match visit.purpose.clone() {
+            Purpose::Page if again => {
+                let request = Request { attempt: attempt + 1, ..visit.request.clone() };
+                let entry = DeferredRequest(visit.band, request);
+                self.deferred.push(Reverse((at + wait, entry.1.number, entry)));
+            }
+            Purpose::Page => {}
+            Purpose::Robots { host, hops } if again => {
+                self.ask(visit.request.url.clone(), host, hops, attempt + 1, now)?;
+            }
+            Purpose::Robots { host, hops } => self.learn(&host, hops, outcome, robots, now)?,
+        }
+        let asked = slot.and_then(|slot| self.bench.host(slot).crawl_delay());
+        let budget = slot.map_or(0, |slot| self.bench.host(slot).budget);
+        let mut delay = self.politeness.host_delay(asked, budget, took);
+        if troubled {
+            delay = delay.max(wait);
+        }
+        self.bench.release(&visit, at, at + delay, if troubled { wait } else { Duration::ZERO }, now);
+        Ok(settled)
+    }
+
+    /// Counts failures of a host in a row.
+    fn strike(&mut self, slot: usize, failed: bool) -> u8 {
+        let host = self.bench.host_mut(slot);
+        host.strikes = if failed { host.strikes.saturating_add(1) } else { 0 };
+        if failed && host.address != Address::Unneeded {
+            host.address = Address::Unknown;
+        }
+        host.strikes
+    }
+
+    /// A robots.txt visit for `host` is over.
+    fn learn(
+        &mut self,
+        host: &str,
+        hops: u8,
+        outcome: FetchOutcome,
+        answer: Option<RobotsAnswer>,
+        now: Time,
+    ) -> Result<()> {
+        let Ok(url) = WebUrl::parse(host) else { return Ok(()) };
+        let slot = self.slot_of(&url)?;
+        let before = self.bench.host(slot).rules.latest().cloned();
+        match self.robots.learn(hops, outcome, answer, before.as_deref()) {
+            Learned::Follow(url) => self.ask(url, host.into(), hops + 1, 0, now),
+            Learned::Rules(mut robots, valid) => {
+                let urls = robots.take_sitemaps();
+                let waiting = self.bench.host(slot).requests().map(|(_, request)| request.depth);
+                let depth = waiting.min().unwrap_or_default();
+                if !urls.is_empty() {
+                    self.sitemaps.push(Sitemaps { host: host.into(), depth, urls });
+                }
+                self.set_rules(slot, robots, valid, now)?;
+                // Nothing can be had from this host, and why is known: that is what became of its URLs.
+                if outcome.status().is_none() && before.is_none() {
+                    self.fail_host(slot, outcome, now)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn set_rules(&mut self, slot: usize, robots: Box<Robots>, valid: Duration, now: Time) -> Result<()> {
+        let key = self.bench.host(slot).key;
+        self.robots.store(key, &robots, valid)?;
+        let host = self.bench.host_mut(slot);
+        host.rules = Rules::Known { robots: Rc::from(robots), expires: now + valid };
+        self.bench.schedule(slot, now);
+        Ok(())
+    }
+
+    /// Gives up what waits on the bench for a host that cannot be reached.
+    fn fail_host(&mut self, slot: usize, outcome: FetchOutcome, now: Time) -> Result<()> {
+        for (_, request) in self.bench.drain(slot) {
+            self.failed.push((request, outcome));
+        }
+        self.bench.schedule(slot, now);
+        Ok(())
+    }
+
+    /// Takes back the look-up of a host: where it is and for how long that holds, or why that is not known.
+    pub fn resolved(
+        &mut self,
+        host: &HostToResolve,
+        found: std::result::Result<(IpAddr, Duration), Failure>,
+        now: Time,
+    ) -> Result<()> {
+        let slot = host.slot;
+        let failure = match found {
+            Ok((server, valid)) => {
+                self.bench.resolved(slot, Address::Known { server, expires: now + valid }, now);
+                return Ok(());
+            }
+            Err(failure) => failure,
+        };
+        let outcome = FetchOutcome::Failed(failure);
+        let consequence = outcome.consequence();
+        let strikes = self.strike(slot, true);
+        if strikes <= consequence.retries.min(self.politeness.retries_max) {
+            let wait = consequence.wait.saturating_mul(1 << (strikes - 1).min(16));
+            self.bench.hold(slot, now + wait.min(self.politeness.retry_after_max));
+            self.bench.resolved(slot, Address::Unknown, now);
+            return Ok(());
+        }
+        self.bench.host_mut(slot).strikes = 0;
+        let asks = self.bench.host_mut(slot).drain_asks();
+        self.bench.resolved(slot, Address::Unknown, now);
+        for visit in asks {
+            if let Purpose::Robots { host, hops } = visit.purpose {
+                self.learn(&host, hops, outcome, None, now)?;
+            }
+        }
+        // Those that were past their robots.txt, and those that come within the hour.
+        self.fail_host(slot, outcome, now)?;
+        self.set_rules(slot, unreachable_rules(), UNREACHABLE, now)
+    }
+
+    /// The look-up found that no address is needed.
+    pub fn resolved_by_others(&mut self, host: &HostToResolve, now: Time) {
+        self.bench.resolved(host.slot, Address::Unneeded, now);
+    }
+
+    /// Takes back a visit that was given up before it came to anything. The URL waits again, as if never given out; a
+    /// robots.txt is asked for anew.
+    pub fn abandoned(&mut self, visit: Visit, now: Time) {
+        self.bench.release(&visit, now, now + self.politeness.delay, Duration::ZERO, now);
+        match visit.purpose {
+            Purpose::Page => {
+                if let Some((band, request)) = self.in_flight.remove(&visit.request.number)
+                    && let Some(slot) = self.bench.find(request.url.host_fingerprint().0)
+                {
+                    self.bench.push(slot, band, request, now);
+                }
+            }
+            Purpose::Robots { ref host, .. } => {
+                let key = WebUrl::parse(host).map(|url| url.host_fingerprint().0);
+                if let Some(slot) = key.ok().and_then(|key| self.bench.find(key)) {
+                    let host = self.bench.host_mut(slot);
+                    host.rules = Rules::Unknown { before: host.rules.latest().cloned() };
+                    self.bench.schedule(slot, now);
+                }
+            }
+        }
+    }
+
+    /// Takes back a look-up that was given up.
+    pub fn unresolved(&mut self, host: &HostToResolve, now: Time) {
+        self.bench.resolved(host.slot, Address::Unknown, now);
+    }
+}

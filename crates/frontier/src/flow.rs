@@ -1,0 +1,171 @@
+//! How records move: out of `seen`, into the bands, onto the bench, into its overflow and back.
+//!
+//! Nothing here waits for the disk. What is not there yet comes with a later call, and whoever has nothing else to do
+//! [hurries](Frontier::hurry) the stages that collect batches.
+
+use std::cmp::Reverse;
+
+use mattock_env::Time;
+
+use crate::bench::Slot;
+use crate::error::{FrontierError, Result};
+use crate::frontier::{DeferredRequest, Frontier};
+use crate::host::Rules;
+use crate::overflow::Fate;
+use crate::{Request, record};
+
+/// Records taken out of a stage at once.
+const BATCH: usize = 256;
+
+impl Frontier {
+    /// Moves everything as far as it goes.
+    pub(crate) fn flow(&mut self, now: Time) -> Result<()> {
+        self.take_new()?;
+        self.take_deferred(now)?;
+        self.refill(now)?;
+        self.take_rules(now)
+    }
+
+    /// URLs that are new go into their bands.
+    pub(crate) fn take_new(&mut self) -> Result<()> {
+        loop {
+            while let Some(record) = self.new.front() {
+                self.ready.push(0, record)?;
+                self.new.pop_front();
+            }
+            let new = &mut self.new;
+            let count = self.seen.new_links_ready(BATCH, |record| new.push_back(record.to_vec()))?;
+            self.seen_count += count as u64;
+            if count == 0 {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Requests whose time has come for another try.
+    fn take_deferred(&mut self, now: Time) -> Result<()> {
+        while let Some(Reverse((time, ..))) = self.deferred.peek()
+            && *time <= now
+        {
+            let Some(Reverse((_, _, DeferredRequest(band, request)))) = self.deferred.pop() else { break };
+            let slot = self.slot_of(&request.url)?;
+            self.bench.push(slot, band, request, now);
+        }
+        Ok(())
+    }
+
+    /// Fills the bench: first what its hosts have on disk behind it, then what comes next.
+    fn refill(&mut self, now: Time) -> Result<()> {
+        for slot in self.bench.take_hungry() {
+            self.read_overflow(slot, now)?;
+        }
+        while self.bench.has_room() {
+            // At most as many at once as there is room for: nothing is taken that would have to go elsewhere at once.
+            let mut batch = Vec::with_capacity(BATCH);
+            let count =
+                self.ready.pop(BATCH as u64, false, |band, record| batch.push((band, record.to_vec())))?;
+            for (band, record) in batch {
+                self.place(band, &record, now)?;
+            }
+            if count == 0 {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts a request on the bench, or behind it if its host has enough there.
+    fn place(&mut self, band: u8, record: &[u8], now: Time) -> Result<()> {
+        let mut request = record::decode(record).ok_or(FrontierError::Record)?;
+        let slot = self.slot_of(&request.url)?;
+        let host = self.bench.host(slot);
+        // Who has some waiting there keeps its order by going behind them.
+        if host.overflow > 0 || host.queued() >= self.bench.share() {
+            let key = host.key;
+            self.buffer.clear();
+            self.buffer.push(band);
+            self.buffer.extend_from_slice(record);
+            self.overflow.push(key, &self.buffer)?;
+            self.bench.host_mut(slot).overflow += 1;
+            self.bench.schedule(slot, now);
+            return Ok(());
+        }
+        request.number = self.take_number();
+        self.bench.push(slot, band, request, now);
+        Ok(())
+    }
+
+    pub(crate) fn take_number(&mut self) -> u64 {
+        self.number_next += 1;
+        self.number_next
+    }
+
+    /// Feeds a host, and whoever shares its queue, from disk.
+    fn read_overflow(&mut self, hungry: Slot, now: Time) -> Result<()> {
+        let key = self.bench.host(hungry).key;
+        let mut taken: Vec<(Slot, u8, Request)> = Vec::new();
+        let share = self.bench.share().div_ceil(2);
+        let bench = std::cell::RefCell::new(&mut self.bench);
+        let number_next = &mut self.number_next;
+        self.overflow.read(
+            key,
+            || {
+                let host = bench.borrow();
+                let host = host.host(hungry);
+                host.overflow == 0 || host.promised >= share
+            },
+            |record| {
+                let (&band, record) = record.split_first().ok_or(FrontierError::Record)?;
+                let mut request = record::decode(record).ok_or(FrontierError::Record)?;
+                let mut bench = bench.borrow_mut();
+                let slot = bench.find(request.url.host_fingerprint().0).ok_or(FrontierError::Record)?;
+                let host = bench.host_mut(slot);
+                if host.queued() + host.promised >= share {
+                    return Ok(Fate::Kept);
+                }
+                host.overflow -= 1;
+                host.promised += 1;
+                *number_next += 1;
+                request.number = *number_next;
+                taken.push((slot, band, request));
+                Ok(Fate::Taken)
+            },
+        )?;
+        for (slot, band, request) in taken {
+            self.bench.host_mut(slot).promised = 0;
+            self.bench.push(slot, band, request, now);
+        }
+        Ok(())
+    }
+
+    /// Hosts whose rules were looked for in the cache.
+    fn take_rules(&mut self, now: Time) -> Result<()> {
+        let bench = &mut self.bench;
+        self.robots.answers(|key, known| {
+            let Some(slot) = bench.find(key) else { return };
+            let host = bench.host_mut(slot);
+            if matches!(host.rules, Rules::Checking) {
+                host.rules = match known {
+                    Some((robots, expires)) => Rules::Known { robots: robots.into(), expires },
+                    None => Rules::Unknown { before: None },
+                };
+                bench.schedule(slot, now);
+            }
+        })
+    }
+
+    /// Has stages that collect batches answer now; whether any has something to answer.
+    pub(crate) fn hurry(&mut self) -> Result<bool> {
+        let mut coming = false;
+        if self.seen.is_unsettled() {
+            self.seen.flush()?;
+            coming = true;
+        }
+        if self.robots.checking() > 0 {
+            self.robots.hurry()?;
+            coming = true;
+        }
+        // What the bands are reading from disk, if the bench could take it.
+        Ok(coming || (self.bench.has_room() && self.ready.len() > 0))
+    }
+}

@@ -1,0 +1,64 @@
+//! What a frontier is made with, and how its memory is cut.
+
+use crate::bench::Room;
+use crate::{Politeness, Scope};
+
+/// What a frontier is made with.
+#[derive(Clone, Debug)]
+pub struct FrontierOptions {
+    /// What the crawl is about.
+    pub scope: Scope,
+    /// How long hosts, servers and domains are left alone.
+    pub politeness: Politeness,
+    /// Whose rules in robots.txt are ours.
+    pub product_token: String,
+    /// Memory for all of it.
+    pub memory_bytes: u64,
+    /// Whether the addresses of hosts are looked up before they are visited. Without, servers cannot be told apart.
+    pub resolve: bool,
+}
+
+const MIB: u64 = 1 << 20;
+
+/// How the memory is cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Cut {
+    pub(crate) seen_bytes: u64,
+    pub(crate) robots_bytes: u64,
+    pub(crate) queues_bytes: u64,
+    pub(crate) bench: Room,
+}
+
+/// About what a URL and a host take on the bench.
+const URL_BYTES: u64 = 300;
+const HOST_BYTES: u64 = 1200;
+
+impl Cut {
+    pub(crate) fn new(memory_bytes: u64) -> Cut {
+        let memory = memory_bytes.max(64 * MIB);
+        let bench = memory / 4;
+        Cut {
+            seen_bytes: memory / 2,
+            robots_bytes: memory / 8,
+            queues_bytes: memory / 8,
+            bench: Room {
+                hosts: (bench / 4 / HOST_BYTES) as usize,
+                urls: (bench / 4 * 3 / URL_BYTES) as usize,
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parts_are_not_more_than_the_whole() {
+        for memory in [64 * MIB, 1 << 30, 1 << 36] {
+            let cut = Cut::new(memory);
+            let bench = cut.bench.hosts as u64 * HOST_BYTES + cut.bench.urls as u64 * URL_BYTES;
+            assert!(cut.seen_bytes + cut.robots_bytes + cut.queues_bytes + bench <= memory, "{cut:?}");
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! What hosts say in their robots.txt, kept on disk: host → rules and expiry.
+//!
+//! Asked when a host comes onto the bench, filled when a robots.txt was fetched. Rules hold for 24 hours (RFC 9309 §2.4). A
+//! robots.txt that cannot be had forbids everything (§2.3.1.4) for an hour, and then is asked for again; if there were rules
+//! before, those hold on meanwhile. A host is asked once: it is on the bench at most once, and keeps what it learns there.
+
+use std::time::Duration;
+
+use mattock_drum::{DrumError, HostData, RobotsCache};
+use mattock_env::{Env, Time};
+use mattock_fetch::FetchOutcome;
+use mattock_robots::{Access, DisallowReason, Robots, access_for_status};
+use mattock_weburl::WebUrl;
+
+use crate::RobotsAnswer;
+use crate::error::Result;
+
+/// How long rules hold.
+const VALID: Duration = Duration::from_secs(24 * 3600);
+/// How long a host whose robots.txt could not be had is left alone.
+const VALID_UNREACHABLE: Duration = Duration::from_secs(3600);
+/// Redirects of a robots.txt that are followed (RFC 9309 §2.3.1.2).
+const HOPS_MAX: u8 = 5;
+
+pub(crate) struct RobotsStage {
+    cache: RobotsCache,
+    env: Env,
+    product_token: String,
+    /// Hosts whose answer is outstanding.
+    checking: usize,
+}
+
+/// What becomes of an answer to a robots.txt request.
+pub(crate) enum Learned {
+    /// It redirects: fetch this next.
+    Follow(WebUrl),
+    /// The rules, and for how long they hold.
+    Rules(Box<Robots>, Duration),
+}
+
+impl RobotsStage {
+    pub(crate) fn new(env: &Env, cache: RobotsCache, product_token: &str) -> RobotsStage {
+        RobotsStage { cache, env: env.clone(), product_token: product_token.to_owned(), checking: 0 }
+    }
+
+    /// Asks what is known of a host.
+    pub(crate) fn check(&mut self, host: u64) -> Result<()> {
+        self.cache.check([(host, &host.to_le_bytes()[..])])?;
+        self.checking += 1;
+        Ok(())
+    }
+
+    /// Hands out what was found: host, rules and when they expire.
+    pub(crate) fn answers(&mut self, mut sink: impl FnMut(u64, Option<(Robots, Time)>)) -> Result<()> {
+        if self.checking == 0 {
+            return Ok(());
+        }
+        let (now, now_s) = (self.env.clock.now(), self.env.clock.unix().as_seconds());
+        let mut answered = 0;
+        self.cache.answers(usize::MAX, |aux, data| {
+            answered += 1;
+            let Ok(host) = aux.try_into().map(u64::from_le_bytes) else { return };
+            let known = data.and_then(|data| {
+                let left = u64::try_from(data.expires_s - now_s).ok()?;
+                // Rules that an earlier version wrote in another form are fetched again.
+                Some((Robots::from_bytes(&data.rules).ok()?, now + Duration::from_secs(left)))
+            });
+            sink(host, known);
+        })?;
+        self.checking -= answered;
+        Ok(())
+    }
+
+    /// Has what is asked answered soon.
+    pub(crate) fn hurry(&mut self) -> Result<()> {
+        if self.checking > 0 {
+            self.cache.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Hosts whose answer is outstanding.
+    pub(crate) fn checking(&self) -> usize {
+        self.checking
+    }
+
+    /// What a visit to a robots.txt has brought. `before` is what was known.
+    pub(crate) fn learn(
+        &self,
+        hops: u8,
+        outcome: FetchOutcome,
+        answer: Option<RobotsAnswer>,
+        before: Option<&Robots>,
+    ) -> Learned {
+        let status = outcome.status();
+        let (body, location) = answer.map_or((None, None), |answer| (answer.body, answer.location));
+        if let (Some(300..400), Some(location)) = (status, location)
+            && hops < HOPS_MAX
+        {
+            return Learned::Follow(location);
+        }
+        match (status.map(access_for_status), body, before) {
+            (Some(Access::Rules), Some(body), _) => {
+                Learned::Rules(Box::new(Robots::parse(&body, &self.product_token)), VALID)
+            }
+            (Some(Access::AllowAll), _, _) => Learned::Rules(Box::new(Robots::allow_all()), VALID),
+            (_, _, Some(before)) if before.disallow_reason().is_none() => {
+                Learned::Rules(Box::new(before.clone()), VALID_UNREACHABLE)
+            }
+            _ => Learned::Rules(unreachable_rules(), VALID_UNREACHABLE),
+        }
+    }
+
+    /// Remembers the rules of a host.
+    pub(crate) fn store(&mut self, host: u64, robots: &Robots, valid: Duration) -> Result<()> {
+        let expires_s = self.env.clock.unix().as_seconds() + valid.as_secs().cast_signed();
+        let data = HostData { expires_s, addresses: Vec::new(), rules: robots.to_bytes() };
+        match self.cache.update([(host, data)]) {
+            // The host keeps them while it is on the bench, and is asked again when it comes back.
+            Err(DrumError::TooLarge { .. }) => Ok(()),
+            other => Ok(other?),
+        }
+    }
+
+    /// The repository, for checkpoints.
+    pub(crate) fn cache(&mut self) -> &mut RobotsCache {
+        &mut self.cache
+    }
+}
+
+/// What holds where no rules could be had.
+pub(crate) fn unreachable_rules() -> Box<Robots> {
+    Box::new(Robots::disallow_all(DisallowReason::Unreachable))
+}
+
+/// The robots.txt that holds for a URL.
+pub(crate) fn robots_url(url: &WebUrl) -> Option<WebUrl> {
+    WebUrl::parse(&format!("{}/robots.txt", url.host())).ok()
+}

@@ -1,0 +1,166 @@
+//! Rules: asked for first, judged last.
+
+use std::time::Duration;
+
+use mattock_fetch::{Failure, FetchOutcome};
+use mattock_frontier::{Finished, Next, Refusal, RobotsAnswer, Settled};
+use mattock_weburl::WebUrl;
+
+use crate::world::{at, finish, finish_with, link, next, open, options, plain, simulate, visit};
+
+const DAY_MS: u64 = 24 * 3600 * 1000;
+
+#[test]
+fn robots_first_then_the_page_after_its_crawl_delay() {
+    simulate(|env| {
+        let mut frontier = open(&env, options(plain(100)));
+        frontier.submit(&[link("http://a.com/x")]).unwrap();
+        let robots = visit(&mut frontier, at(0));
+        assert_eq!(robots.request.url.as_str(), "http://a.com/robots.txt");
+        assert_eq!(next(&mut frontier, at(0)), Next::WaitForVisits);
+        let rules = "User-agent: *\nCrawl-delay: 0.3";
+        finish_with(&mut frontier, robots, FetchOutcome::Answered(200), rules, at(10));
+        assert_eq!(next(&mut frontier, at(10)), Next::WaitUntil(at(310)));
+        let page = visit(&mut frontier, at(310));
+        assert_eq!(page.request.url.as_str(), "http://a.com/x");
+        assert_eq!(finish(&mut frontier, page, 200, at(320)), Settled::Done);
+        assert_eq!(next(&mut frontier, at(320)), Next::Empty);
+        assert_eq!(frontier.counts().seen, 1);
+    });
+}
+
+#[test]
+fn what_waits_on_the_bench_is_judged_by_the_rules_of_its_day() {
+    simulate(|env| {
+        let mut frontier = open(&env, options(plain(0)));
+        frontier.submit(&["1", "2", "3"].map(|path| link(&format!("http://a.com/{path}")))).unwrap();
+        let robots = visit(&mut frontier, at(0));
+        finish(&mut frontier, robots, 404, at(0));
+        let page = visit(&mut frontier, at(0));
+        finish(&mut frontier, page, 200, at(0));
+        let tomorrow = at(DAY_MS);
+        let robots = visit(&mut frontier, tomorrow);
+        assert_eq!(robots.request.url.as_str(), "http://a.com/robots.txt", "not page 2");
+        assert_eq!(frontier.counts().queued, 2, "which waits like page 3");
+        let rules = "User-agent: *\nDisallow: /2";
+        finish_with(&mut frontier, robots, FetchOutcome::Answered(200), rules, tomorrow);
+        assert_eq!(visit(&mut frontier, tomorrow).request.url.as_str(), "http://a.com/3");
+        assert_eq!(frontier.counts().refused[&Refusal::Robots], 1);
+    });
+}
+
+#[test]
+fn old_rules_hold_on_while_new_ones_cannot_be_had() {
+    simulate(|env| {
+        let mut frontier = open(&env, options(plain(0)));
+        frontier.submit(&["1", "2", "private/"].map(|path| link(&format!("http://a.com/{path}")))).unwrap();
+        let robots = visit(&mut frontier, at(0));
+        let rules = "User-agent: *\nDisallow: /private/\nCrawl-delay: 9";
+        finish_with(&mut frontier, robots, FetchOutcome::Answered(200), rules, at(0));
+        let page = visit(&mut frontier, at(9000));
+        finish(&mut frontier, page, 200, at(9000));
+        let mut robots = visit(&mut frontier, at(DAY_MS));
+        robots.request.attempt = 9;
+        finish(&mut frontier, robots, 503, at(DAY_MS));
+        assert!(matches!(next(&mut frontier, at(DAY_MS + 8999)), Next::WaitUntil(_)), "the old delay");
+        let later = at(DAY_MS + 2_100_000);
+        assert_eq!(visit(&mut frontier, later).request.url.as_str(), "http://a.com/2");
+    });
+}
+
+#[test]
+fn the_status_of_a_robots_txt_decides_where_its_rules_do_not() {
+    for (status, allowed) in [(200, true), (404, true), (410, true), (403, true), (500, false), (503, false)]
+    {
+        simulate(|env| {
+            let mut frontier = open(&env, options(plain(0)));
+            frontier.submit(&[link("http://a.com/1")]).unwrap();
+            let mut robots = visit(&mut frontier, at(0));
+            robots.request.attempt = 9;
+            finish(&mut frontier, robots, status, at(0));
+            let page = next(&mut frontier, at(DAY_MS / 100));
+            assert_eq!(matches!(page, Next::Visit(_)), allowed, "{status}");
+            let refused = frontier.counts().refused.get(&Refusal::RobotsUnreachable).copied();
+            assert_eq!(refused, (!allowed).then_some(1), "{status}");
+        });
+    }
+}
+
+#[test]
+fn redirects_are_followed_five_times_and_the_rules_hold_for_who_was_asked() {
+    simulate(|env| {
+        let mut frontier = open(&env, options(plain(0)));
+        frontier.submit(&[link("http://a.com/1"), link("http://a.com/2")]).unwrap();
+        let target = WebUrl::parse("http://b.com/robots.txt").unwrap();
+        for hop in 0..=5 {
+            let robots = visit(&mut frontier, at(0));
+            let asked = if hop == 0 { "http://a.com/robots.txt" } else { "http://b.com/robots.txt" };
+            assert_eq!(robots.request.url.as_str(), asked);
+            let last = hop == 5;
+            let answer = RobotsAnswer {
+                body: last.then(|| b"User-agent: *\nDisallow: /1".to_vec()),
+                location: (!last).then(|| target.clone()),
+            };
+            frontier
+                .finished(
+                    Finished {
+                        visit: robots,
+                        outcome: FetchOutcome::Answered(if last { 200 } else { 301 }),
+                        at: at(0),
+                        took: Duration::ZERO,
+                        retry_after_s: None,
+                        robots: Some(answer),
+                    },
+                    at(0),
+                )
+                .unwrap();
+        }
+        assert_eq!(visit(&mut frontier, at(0)).request.url.as_str(), "http://a.com/2");
+    });
+}
+
+#[test]
+fn urls_of_a_host_that_cannot_be_reached_fail_by_its_failure() {
+    simulate(|env| {
+        let mut frontier = open(&env, options(plain(0)));
+        frontier.submit(&["1", "2"].map(|path| link(&format!("http://a.com/{path}")))).unwrap();
+        let mut now = at(0);
+        let refused = FetchOutcome::Failed(Failure::Refused);
+        let mut tries = 0;
+        loop {
+            match next(&mut frontier, now) {
+                Next::WaitUntil(time) => now = time,
+                Next::Visit(visit) => {
+                    tries += 1;
+                    finish_with(&mut frontier, visit, refused, "", now);
+                }
+                Next::Empty => break,
+                other => panic!("{other:?}"),
+            }
+        }
+        assert_eq!(tries, 3);
+        let failed = frontier.take_failed();
+        assert_eq!(failed.iter().map(|(_, outcome)| *outcome).collect::<Vec<_>>(), [refused, refused]);
+        // Within the hour nobody asks again.
+        frontier.submit(&[link("http://a.com/3")]).unwrap();
+        assert_eq!(next(&mut frontier, at(60_000)), Next::Empty);
+        assert_eq!(frontier.counts().refused[&Refusal::RobotsUnreachable], 1);
+    });
+}
+
+#[test]
+fn sitemaps_are_handed_on_once_beside_the_first_page() {
+    simulate(|env| {
+        let mut frontier = open(&env, options(plain(0)));
+        let deep = |path: &str, depth| mattock_frontier::Link { depth, ..link(path) };
+        frontier.submit(&[deep("http://a.com/1", 7), deep("http://a.com/2", 4)]).unwrap();
+        let robots = visit(&mut frontier, at(0));
+        finish_with(&mut frontier, robots, FetchOutcome::Answered(200), "Sitemap: /s.xml\n", at(0));
+        let sitemaps = frontier.take_sitemaps();
+        assert_eq!(
+            (sitemaps.len(), sitemaps[0].depth, &sitemaps[0].urls[..]),
+            (1, 4, &["/s.xml".to_owned()][..])
+        );
+        assert!(frontier.take_sitemaps().is_empty());
+    });
+}
