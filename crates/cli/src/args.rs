@@ -67,6 +67,10 @@ pub(crate) struct CrawlArgs {
     #[arg(long, value_enum, env = "MATTOCK_SCOPE")]
     pub(crate) scope: Option<Scope>,
 
+    /// What domains may have before others have their turn
+    #[arg(long, value_enum, env = "MATTOCK_BUDGET")]
+    pub(crate) budget: Option<Budget>,
+
     /// Time between two requests to one host, like 500ms or 2s
     #[arg(long, value_name = "DURATION", env = "MATTOCK_DELAY", value_parser = checked_duration)]
     pub(crate) delay: Option<String>,
@@ -101,6 +105,19 @@ pub(crate) struct CrawlArgs {
     /// Show no progress
     #[arg(long, short)]
     pub(crate) quiet: bool,
+}
+
+/// What domains may have.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub(crate) enum Budget {
+    /// Everything, in the order of the links
+    Unlimited,
+    /// The same number of pages for each in turn
+    Equal,
+    /// More for domains that many others link to
+    Broad,
+    /// Nothing for domains that few others link to
+    PopularOnly,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

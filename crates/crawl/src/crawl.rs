@@ -105,6 +105,7 @@ impl Crawl {
                 resolve: !politeness.server_delay.is_zero(),
                 politeness,
                 product_token: self.config.product.clone(),
+                budget: self.config.budget.clone(),
                 memory_bytes: self.config.memory_bytes,
             },
             servers,

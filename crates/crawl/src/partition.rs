@@ -338,7 +338,7 @@ impl Run<'_> {
                 Target::Sitemap { .. } if content.is_some() => {}
                 Target::Sitemap { .. } => partition.totals.count_sitemap(&outcome.to_string()),
             }
-            partition.submit(harvest)?;
+            partition.submit(harvest, Some(&request.url))?;
         }
         drop(content);
         self.client.recycle(exchange);
@@ -367,7 +367,7 @@ impl Run<'_> {
         for named in partition.frontier.take_sitemaps() {
             let wanted = partition.config.max_depth.is_none_or(|limit| named.depth < limit);
             if wanted && partition.rules.sitemaps.read {
-                partition.submit(sitemap::named(&named, &partition.rules))?;
+                partition.submit(sitemap::named(&named, &partition.rules), None)?;
             }
         }
         Ok(())
@@ -423,11 +423,11 @@ fn content<'a>(
 }
 
 impl Partition {
-    fn submit(&mut self, harvest: Harvest) -> Result<(), CrawlError> {
+    fn submit(&mut self, harvest: Harvest, source: Option<&WebUrl>) -> Result<(), CrawlError> {
         for (reason, count) in harvest.untaken {
             *self.totals.refused.entry(reason.name().to_owned()).or_default() += count;
         }
-        Ok(self.frontier.submit(&harvest.links)?)
+        Ok(self.frontier.submit(&harvest.links, source)?)
     }
 }
 

@@ -8,6 +8,7 @@ use std::cmp::Reverse;
 use mattock_env::Time;
 
 use crate::bench::Slot;
+use crate::budget::Supply;
 use crate::error::{FrontierError, Result};
 use crate::frontier::{DeferredRequest, Frontier};
 use crate::host::Rules;
@@ -15,22 +16,43 @@ use crate::overflow::Fate;
 use crate::{Request, record};
 
 /// Records taken out of a stage at once.
-const BATCH: usize = 256;
+const BATCH: usize = 128;
 
 impl Frontier {
     /// Moves everything as far as it goes.
     pub(crate) fn flow(&mut self, now: Time) -> Result<()> {
         self.take_new()?;
         self.take_deferred(now)?;
-        self.refill(now)?;
+        for slot in self.bench.take_hungry() {
+            self.read_overflow(slot, now)?;
+        }
         self.take_rules(now)
     }
 
-    /// URLs that are new go into their bands.
+    /// Takes a few URLs that are within their budget into the bands; whether there were any, or are coming.
+    fn take_budgeted(&mut self) -> Result<Supply> {
+        match &mut self.budget {
+            Some(budget) => budget.pop(|record| self.ready.push(0, record)),
+            None => Ok(Supply::None),
+        }
+    }
+
+    /// URLs that are new go to be budgeted, or into their bands.
     pub(crate) fn take_new(&mut self) -> Result<()> {
         loop {
             while let Some(record) = self.new.front() {
-                self.ready.push(0, record)?;
+                match &mut self.budget {
+                    Some(budget) => {
+                        let request = record::decode(record).ok_or(FrontierError::Record)?;
+                        // A seed is wanted whoever links to it.
+                        if request.depth == 0 {
+                            self.ready.push(0, record)?;
+                        } else {
+                            budget.push(request.url.domain_fingerprint().0, 1.0, record)?;
+                        }
+                    }
+                    None => self.ready.push(0, record)?,
+                }
                 self.new.pop_front();
             }
             let new = &mut self.new;
@@ -54,24 +76,23 @@ impl Frontier {
         Ok(())
     }
 
-    /// Fills the bench: first what its hosts have on disk behind it, then what comes next.
-    fn refill(&mut self, now: Time) -> Result<()> {
-        for slot in self.bench.take_hungry() {
-            self.read_overflow(slot, now)?;
+    /// Puts a few more requests on the bench, if it has room; whether there were any. Only for who has nothing else to do: the
+    /// longer a URL waits in its queue, the more is known of its domain when its turn comes.
+    pub(crate) fn refill(&mut self, now: Time) -> Result<bool> {
+        if !self.bench.has_room() {
+            return Ok(false);
         }
-        while self.bench.has_room() {
-            // At most as many at once as there is room for: nothing is taken that would have to go elsewhere at once.
-            let mut batch = Vec::with_capacity(BATCH);
-            let count =
-                self.ready.pop(BATCH as u64, false, |band, record| batch.push((band, record.to_vec())))?;
-            for (band, record) in batch {
-                self.place(band, &record, now)?;
-            }
-            if count == 0 {
-                break;
-            }
+        if self.ready.len() == 0 && self.take_budgeted()? != Supply::Some {
+            return Ok(false);
         }
-        Ok(())
+        let mut batch = Vec::with_capacity(BATCH);
+        let count =
+            self.ready.pop(BATCH as u64, false, |band, record| batch.push((band, record.to_vec())))?;
+        for (band, record) in batch {
+            self.place(band, &record, now)?;
+        }
+        self.take_rules(now)?;
+        Ok(count > 0)
     }
 
     /// Puts a request on the bench, or behind it if its host has enough there.
@@ -164,6 +185,9 @@ impl Frontier {
         if self.robots.checking() > 0 {
             self.robots.hurry()?;
             coming = true;
+        }
+        if self.bench.has_room() && self.ready.len() == 0 {
+            coming |= self.take_budgeted()? != Supply::None;
         }
         // What the bands are reading from disk, if the bench could take it.
         Ok(coming || (self.bench.has_room() && self.ready.len() > 0))

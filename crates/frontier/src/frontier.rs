@@ -15,6 +15,7 @@ use mattock_weburl::WebUrl;
 
 use crate::bands::Bands;
 use crate::bench::{Bench, Job, Slot};
+use crate::budget::Budget;
 use crate::error::Result;
 use crate::gates::Servers;
 use crate::options::{Cut, FrontierOptions};
@@ -107,6 +108,7 @@ pub struct Frontier {
     pub(crate) seen: UrlSeen,
     /// New URLs that `seen` let out and that are not in `ready` yet.
     pub(crate) new: VecDeque<Vec<u8>>,
+    pub(crate) budget: Option<Budget>,
     pub(crate) robots: RobotsStage,
     pub(crate) queues: Queues,
     pub(crate) ready: Bands,
@@ -138,11 +140,15 @@ impl Frontier {
         let cache = RobotsCache::open_at(env, &dir.join("robots"), drum(cut.robots_bytes), Some(at.robots))?;
         let queue_options = mattock_queue::Options::new(cut.queues_bytes as usize);
         let queues = Queues::open_at(env, &dir.join("queues"), &queue_options, Some(at.queues))?;
+        let budgets = saved.as_ref().and_then(|saved| saved.budgets());
+        let memory = cut.degrees_bytes;
+        let budget = Budget::open(env, dir, &queues, &options.budget, memory, budgets)?;
         let mut frontier = Frontier {
             env: env.clone(),
             dir: dir.to_owned(),
             seen,
             new: VecDeque::new(),
+            budget,
             robots: RobotsStage::new(env, cache, &options.product_token),
             ready: Bands::new(&queues),
             overflow: Overflow::new(&queues),
@@ -178,11 +184,12 @@ impl Frontier {
     /// Makes a seed part of the scope and submits it.
     pub fn seed(&mut self, url: WebUrl) -> Result<()> {
         self.include(&url);
-        self.submit(&[Link::page(url, 0)])
+        self.submit(&[Link::page(url, 0)], None)
     }
 
-    /// Takes in links in the order they were found.
-    pub fn submit(&mut self, links: &[Link]) -> Result<()> {
+    /// Takes in links in the order they were found. `source` is the page they were found on: a link between domains adds to the
+    /// reputation of the one that it leads to.
+    pub fn submit(&mut self, links: &[Link], source: Option<&WebUrl>) -> Result<()> {
         let mut keys = Vec::with_capacity(links.len());
         let mut ends = Vec::with_capacity(links.len());
         let mut records = std::mem::take(&mut self.buffer);
@@ -203,6 +210,13 @@ impl Frontier {
         });
         self.buffer = records;
         submitted?;
+        if let (Some(budget), Some(source)) = (&mut self.budget, source) {
+            let source = source.domain_fingerprint().0;
+            let mut targets: Vec<u64> = links.iter().map(|link| link.url.domain_fingerprint().0).collect();
+            targets.sort_unstable();
+            targets.dedup();
+            budget.link(targets.into_iter().map(|target| (target, source)))?;
+        }
         self.take_new()
     }
 
@@ -235,6 +249,7 @@ impl Frontier {
                     });
                     self.refuse(if unreachable { Refusal::RobotsUnreachable } else { Refusal::Robots });
                 }
+                None if self.refill(now)? => {}
                 None => break,
             }
         }
@@ -252,9 +267,10 @@ impl Frontier {
         })
     }
 
-    /// Whether nothing waits and nothing is under way.
+    /// Whether nothing is under way and nothing waits that can come: `hurry` has found that no budget lets any more through.
     fn is_empty(&self) -> bool {
-        self.bench.busy() == 0 && self.counts().queued == 0 && !self.bench.has_asks()
+        let over_budget = self.budget.as_ref().map_or(0, Budget::len);
+        self.bench.busy() == 0 && self.counts().queued == over_budget && !self.bench.has_asks()
     }
 
     fn ask_for_rules(&mut self, slot: Slot, now: Time) -> Result<()> {
@@ -312,7 +328,10 @@ impl Frontier {
         let in_ram = self.new.len() + self.deferred.len() + self.bench.queued();
         Counts {
             seen: self.seen_count,
-            queued: in_ram as u64 + self.ready.len() + self.overflow.len(),
+            queued: in_ram as u64
+                + self.budget.as_ref().map_or(0, Budget::len)
+                + self.ready.len()
+                + self.overflow.len(),
             in_flight: self.in_flight.len() as u64,
             hosts: self.bench.len() as u64,
             refused: self.refused.clone(),

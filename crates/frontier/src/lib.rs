@@ -3,16 +3,18 @@
 //! A URL passes through stages, each of which owns its state and hands records on (the life of a URL):
 //!
 //! ```text
-//! Link ─► scope ─► seen ─► ready ─► bench ─► Visit ─► (fetch)
-//!           │      DRUM     disk    │  ▲ ▲                │
-//!        refused           bands    ▼  │ └── Finished ────┘
-//!                               overflow └─ robots: DRUM, judged when the visit begins
-//!                                 disk
+//! Link ─► scope ─► seen ─► budget ─► ready ─► bench ─► Visit ─► (fetch)
+//!           │      DRUM    STAR:     disk    │  ▲ ▲                │
+//!        refused           DRUM      bands   ▼  │ └── Finished ────┘
+//!                          BEAST:        overflow └─ robots: DRUM, judged when the visit begins
+//!                          disk            disk
 //! ```
 //!
 //! - [`scope`] refuses what the crawl is not about; every refusal has a reason that is counted.
 //! - `seen` lets each URL through once ([`mattock_drum::UrlSeen`]): from RAM while the crawl is small, in batches from disk
 //!   when it is not.
+//! - `budget` gives each domain its due by how many others link to it ([`star`]), and keeps the rest for later ([`beast`]); with
+//!   unlimited budgets there is no such stage.
 //! - `bands` keeps them on disk in order of request, by priority, until the bench has room.
 //! - `bench` has the hosts that are being crawled in RAM, each with a few URLs, its rules, its address and its next allowed time;
 //!   `overflow` is what its hosts have on disk behind it.
@@ -29,6 +31,7 @@ mod bands;
 pub mod beast;
 mod bench;
 pub mod blocklist;
+mod budget;
 mod error;
 mod finish;
 mod flow;
@@ -55,3 +58,4 @@ pub use message::{Finished, Link, Purpose, Refusal, Request, RobotsAnswer, Sitem
 pub use options::FrontierOptions;
 pub use politeness::{BUDGET_DEFAULT, Politeness};
 pub use scope::{Scope, ScopeRule};
+pub use star::BudgetPolicy;

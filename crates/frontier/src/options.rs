@@ -1,7 +1,7 @@
 //! What a frontier is made with, and how its memory is cut.
 
 use crate::bench::Room;
-use crate::{Politeness, Scope};
+use crate::{BudgetPolicy, Politeness, Scope};
 
 /// What a frontier is made with.
 #[derive(Clone, Debug)]
@@ -10,6 +10,8 @@ pub struct FrontierOptions {
     pub scope: Scope,
     /// How long hosts, servers and domains are left alone.
     pub politeness: Politeness,
+    /// What domains may have.
+    pub budget: BudgetPolicy,
     /// Whose rules in robots.txt are ours.
     pub product_token: String,
     /// Memory for all of it.
@@ -26,6 +28,7 @@ pub(crate) struct Cut {
     pub(crate) seen_bytes: u64,
     pub(crate) robots_bytes: u64,
     pub(crate) queues_bytes: u64,
+    pub(crate) degrees_bytes: u64,
     pub(crate) bench: Room,
 }
 
@@ -38,7 +41,8 @@ impl Cut {
         let memory = memory_bytes.max(64 * MIB);
         let bench = memory / 4;
         Cut {
-            seen_bytes: memory / 2,
+            seen_bytes: memory / 8 * 3,
+            degrees_bytes: memory / 8,
             robots_bytes: memory / 8,
             queues_bytes: memory / 8,
             bench: Room {
@@ -58,7 +62,10 @@ mod tests {
         for memory in [64 * MIB, 1 << 30, 1 << 36] {
             let cut = Cut::new(memory);
             let bench = cut.bench.hosts as u64 * HOST_BYTES + cut.bench.urls as u64 * URL_BYTES;
-            assert!(cut.seen_bytes + cut.robots_bytes + cut.queues_bytes + bench <= memory, "{cut:?}");
+            assert!(
+                cut.seen_bytes + cut.degrees_bytes + cut.robots_bytes + cut.queues_bytes + bench <= memory,
+                "{cut:?}"
+            );
         }
     }
 }

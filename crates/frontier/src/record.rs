@@ -84,6 +84,34 @@ pub(crate) fn decode(record: &[u8]) -> Option<Request> {
     Some(Request { url, depth, redirects, target, attempt, budget, number: 0 })
 }
 
+/// Appends the same record with another budget to `out`; `None` if it is no record.
+pub(crate) fn with_budget(record: &[u8], budget: u32, out: &mut Vec<u8>) -> Option<()> {
+    let mut reader = Reader { bytes: record };
+    let flags = reader.u8()?;
+    if flags & DEPTH != 0 {
+        reader.varint()?;
+    }
+    for flag in [REDIRECTS, ATTEMPT, SITEMAP] {
+        if flags & flag != 0 {
+            reader.u8()?;
+        }
+    }
+    if flags & SITEMAP != 0 {
+        reader.varint()?;
+    }
+    let head = record.len() - reader.bytes.len();
+    if flags & BUDGET != 0 {
+        reader.varint()?;
+    }
+    out.push(if budget > 0 { flags | BUDGET } else { flags & !BUDGET });
+    out.extend_from_slice(&record[1..head]);
+    if budget > 0 {
+        put_varint(out, budget);
+    }
+    out.extend_from_slice(reader.bytes);
+    Some(())
+}
+
 /// Appends a number, seven bits a byte, the lowest first.
 pub(crate) fn put_varint(out: &mut Vec<u8>, mut value: u32) {
     while value >= 0x80 {
@@ -150,6 +178,14 @@ mod tests {
             encode(&request, &mut bytes);
             prop_assert!(bytes.len() <= request.url.as_str().len() + 18);
             prop_assert_eq!(decode(&bytes), Some(request));
+        }
+
+        #[test]
+        fn only_the_budget_changes(request in requests(), budget in prop_oneof![Just(0u32), any::<u32>()]) {
+            let (mut before, mut after) = (Vec::new(), Vec::new());
+            encode(&request, &mut before);
+            with_budget(&before, budget, &mut after).unwrap();
+            prop_assert_eq!(decode(&after), Some(Request { budget, ..request }));
         }
 
         #[test]

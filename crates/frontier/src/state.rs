@@ -20,7 +20,7 @@ use crate::frontier::{DeferredRequest, Frontier};
 use crate::{Request, record};
 
 const MAGIC: &[u8; 8] = b"MATTOCKF";
-pub(crate) const VERSION: u32 = 3;
+pub(crate) const VERSION: u32 = 4;
 const NAME: &str = "STATE";
 
 /// The checkpoints of the parts.
@@ -54,6 +54,8 @@ pub(crate) struct Saved {
     pub(crate) checkpoints: Checkpoints,
     seen_count: u64,
     number_next: u64,
+    /// Star's and Beast's own state, if there are budgets.
+    budgets: Option<(Vec<u8>, Vec<u8>)>,
     hosts: Vec<SavedHost>,
     deferred: Vec<(Duration, SavedRequest)>,
 }
@@ -62,17 +64,18 @@ impl Frontier {
     /// Makes everything durable: a crash goes back to here or later. Visits under way are saved as not yet made.
     pub fn save(&mut self, now: Time) -> Result<()> {
         self.take_new()?;
+        let budgets = self.budget.as_mut().map(|budget| budget.save()).transpose()?;
         let checkpoints = Checkpoints {
             seen: self.seen.checkpoint()?.number,
             robots: self.robots.cache().checkpoint()?.number,
             queues: self.queues.checkpoint()?.number,
         };
-        let bytes = self.to_saved(checkpoints, now).encode();
+        let bytes = self.to_saved(checkpoints, budgets, now).encode();
         let path = self.dir.join(NAME);
         self.env.files.write_atomic(&path, &bytes).map_err(|source| FrontierError::Io { path, source })
     }
 
-    fn to_saved(&self, checkpoints: Checkpoints, now: Time) -> Saved {
+    fn to_saved(&self, checkpoints: Checkpoints, budgets: Option<(Vec<u8>, Vec<u8>)>, now: Time) -> Saved {
         let saved =
             |band, request: &Request| SavedRequest { band, number: request.number, request: request.clone() };
         let hosts = self.bench.iter().map(|(_, host)| {
@@ -93,6 +96,7 @@ impl Frontier {
             checkpoints,
             seen_count: self.seen_count,
             number_next: self.number_next,
+            budgets,
             hosts: hosts.collect(),
             deferred: self
                 .deferred
@@ -136,12 +140,21 @@ pub(crate) fn read(env: &Env, dir: &Path) -> Result<Option<Saved>> {
 }
 
 impl Saved {
+    /// Star's and Beast's state.
+    pub(crate) fn budgets(&self) -> Option<(&[u8], &[u8])> {
+        self.budgets.as_ref().map(|(star, beast)| (&star[..], &beast[..]))
+    }
+
     fn encode(&self) -> Vec<u8> {
         let mut out = Writer { bytes: MAGIC.to_vec(), record: Vec::new() };
         out.u32(VERSION);
         let Checkpoints { seen, robots, queues } = self.checkpoints;
         for number in [seen, robots, queues, self.seen_count, self.number_next] {
             out.u64(number);
+        }
+        out.u64(u64::from(self.budgets.is_some()));
+        for state in self.budgets.iter().flat_map(|(star, beast)| [star, beast]) {
+            out.counted(state);
         }
         out.u64(self.hosts.len() as u64);
         for host in &self.hosts {
@@ -178,6 +191,10 @@ impl Saved {
     fn parse(reader: &mut Reader<'_>) -> Option<Saved> {
         let checkpoints = Checkpoints { seen: reader.u64()?, robots: reader.u64()?, queues: reader.u64()? };
         let (seen_count, number_next) = (reader.u64()?, reader.u64()?);
+        let budgets = match reader.u64()? {
+            0 => None,
+            _ => Some((reader.counted()?.to_vec(), reader.counted()?.to_vec())),
+        };
         let hosts = reader.many(|reader| {
             Some(SavedHost {
                 name: reader.text()?,
@@ -187,7 +204,7 @@ impl Saved {
             })
         })?;
         let deferred = reader.many(|reader| Some((reader.duration()?, reader.request()?)))?;
-        Some(Saved { checkpoints, seen_count, number_next, hosts, deferred })
+        Some(Saved { checkpoints, seen_count, number_next, budgets, hosts, deferred })
     }
 }
 
@@ -248,16 +265,19 @@ impl<'a> Reader<'a> {
         self.u64().map(Duration::from_nanos)
     }
 
-    fn text(&mut self) -> Option<String> {
+    fn counted(&mut self) -> Option<&'a [u8]> {
         let length = self.u32()? as usize;
-        String::from_utf8(self.take(length)?.to_vec()).ok()
+        self.take(length)
+    }
+
+    fn text(&mut self) -> Option<String> {
+        String::from_utf8(self.counted()?.to_vec()).ok()
     }
 
     fn request(&mut self) -> Option<SavedRequest> {
         let band = *self.take(1)?.first()?;
         let number = self.u64()?;
-        let length = self.u32()? as usize;
-        let request = record::decode(self.take(length)?)?;
+        let request = record::decode(self.counted()?)?;
         Some(SavedRequest { band, number, request: Request { number, ..request } })
     }
 

@@ -20,7 +20,7 @@ fn refusals_are_counted_by_reason() {
         let mut frontier = open(&env, options);
         frontier.seed(WebUrl::parse("http://a.com/").unwrap()).unwrap();
         let deeper = mattock_frontier::Link { depth: 1, ..link("http://a.com/x") };
-        frontier.submit(&[link("http://b.com/"), deeper, link("http://a.com/")]).unwrap();
+        frontier.submit(&[link("http://b.com/"), deeper, link("http://a.com/")], None).unwrap();
         let counts = frontier.counts();
         assert_eq!(counts.refused[&Refusal::Scope], 1);
         assert_eq!(counts.refused[&Refusal::Depth], 1);
@@ -34,9 +34,9 @@ fn a_giant_host_goes_through_the_overflow_in_its_order() {
         let mut frontier = open(&env, options(plain(0)));
         let links: Vec<_> = (0..30_000).map(|number| link(&format!("http://a.com/{number}"))).collect();
         for part in links.chunks(500) {
-            frontier.submit(part).unwrap();
+            frontier.submit(part, None).unwrap();
         }
-        frontier.submit(&[link("http://b.com/")]).unwrap();
+        frontier.submit(&[link("http://b.com/")], None).unwrap();
         let visits = crawl(&mut frontier, at(0), Duration::ZERO, |_| ADDRESS);
         let pages: Vec<&str> = visits
             .iter()
@@ -68,7 +68,7 @@ fn what_was_saved_goes_on_and_nothing_is_visited_twice() {
                     let links: Vec<_> = (0..300)
                         .map(|number| link(&format!("http://h{}.com/{}", number % 9, life * 200 + number)))
                         .collect();
-                    frontier.submit(&links).unwrap();
+                    frontier.submit(&links, None).unwrap();
                     let mut now = env.clock.now();
                     for _ in 0..100 {
                         match next(&mut frontier, now) {
@@ -115,7 +115,7 @@ fn hosts_are_left_alone_after_a_restart() {
     let mut simulation = Simulation::new(1);
     simulation.run(|env| async move {
         let mut frontier = open(&env, options(plain(1000)));
-        frontier.submit(&["1", "2"].map(|path| link(&format!("http://a.com/{path}")))).unwrap();
+        frontier.submit(&["1", "2"].map(|path| link(&format!("http://a.com/{path}"))), None).unwrap();
         let robots = visit(&mut frontier, env.clock.now());
         finish(&mut frontier, robots, 404, env.clock.now());
         frontier.save(env.clock.now()).unwrap();

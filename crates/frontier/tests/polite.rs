@@ -29,7 +29,7 @@ fn hosts_servers_and_domains_all_keep_their_delays() {
         for number in 0..400 {
             links.push(link(&format!("http://h{}.d{}.com/{number}", number % 20, number % 7)));
         }
-        frontier.submit(&links).unwrap();
+        frontier.submit(&links, None).unwrap();
         let visits = crawl(&mut frontier, at(0), took, server);
         assert_eq!(visits.iter().filter(|(_, visit)| visit.is_page()).count(), 400);
         let mut last: BTreeMap<String, Time> = BTreeMap::new();
@@ -54,7 +54,7 @@ fn hosts_servers_and_domains_all_keep_their_delays() {
 fn failures_are_retried_as_the_table_says_and_then_settled() {
     simulate(|env| {
         let mut frontier = open(&env, options(plain(0)));
-        frontier.submit(&[link("http://a.com/x")]).unwrap();
+        frontier.submit(&[link("http://a.com/x")], None).unwrap();
         let robots = visit(&mut frontier, at(0));
         finish(&mut frontier, robots, 404, at(0));
         let failed = FetchOutcome::Failed(Failure::Disconnected);
@@ -81,7 +81,7 @@ fn failures_are_retried_as_the_table_says_and_then_settled() {
 fn a_server_that_asks_for_a_pause_gets_it() {
     simulate(|env| {
         let mut frontier = open(&env, options(plain(0)));
-        frontier.submit(&["1", "2"].map(|path| link(&format!("http://a.com/{path}")))).unwrap();
+        frontier.submit(&["1", "2"].map(|path| link(&format!("http://a.com/{path}"))), None).unwrap();
         let robots = visit(&mut frontier, at(0));
         finish(&mut frontier, robots, 404, at(0));
         let busy = visit(&mut frontier, at(0));
@@ -105,7 +105,7 @@ fn a_slow_host_is_given_time() {
     simulate(|env| {
         let politeness = Politeness { duration_factor: 4.0, ..plain(100) };
         let mut frontier = open(&env, options(politeness));
-        frontier.submit(&["1", "2"].map(|path| link(&format!("http://a.com/{path}")))).unwrap();
+        frontier.submit(&["1", "2"].map(|path| link(&format!("http://a.com/{path}"))), None).unwrap();
         let visits = crawl(&mut frontier, at(0), ms(500), server);
         let times: Vec<Time> = visits.iter().map(|(time, _)| *time).collect();
         assert_eq!(times, [at(0), at(2500), at(5000)]);
@@ -117,7 +117,7 @@ fn a_name_that_cannot_be_found_is_asked_for_again_and_then_given_up() {
     for (failure, tries_expected) in [(Failure::NoSuchName, 1), (Failure::NameTimeout, 3)] {
         simulate(|env| {
             let mut frontier = open(&env, FrontierOptions { resolve: true, ..options(plain(0)) });
-            frontier.submit(&["1", "2"].map(|path| link(&format!("http://a.com/{path}")))).unwrap();
+            frontier.submit(&["1", "2"].map(|path| link(&format!("http://a.com/{path}"))), None).unwrap();
             let (mut now, mut tries) = (at(0), 0);
             loop {
                 match next(&mut frontier, now) {

@@ -14,7 +14,7 @@ const DAY_MS: u64 = 24 * 3600 * 1000;
 fn robots_first_then_the_page_after_its_crawl_delay() {
     simulate(|env| {
         let mut frontier = open(&env, options(plain(100)));
-        frontier.submit(&[link("http://a.com/x")]).unwrap();
+        frontier.submit(&[link("http://a.com/x")], None).unwrap();
         let robots = visit(&mut frontier, at(0));
         assert_eq!(robots.request.url.as_str(), "http://a.com/robots.txt");
         assert_eq!(next(&mut frontier, at(0)), Next::WaitForVisits);
@@ -33,7 +33,7 @@ fn robots_first_then_the_page_after_its_crawl_delay() {
 fn what_waits_on_the_bench_is_judged_by_the_rules_of_its_day() {
     simulate(|env| {
         let mut frontier = open(&env, options(plain(0)));
-        frontier.submit(&["1", "2", "3"].map(|path| link(&format!("http://a.com/{path}")))).unwrap();
+        frontier.submit(&["1", "2", "3"].map(|path| link(&format!("http://a.com/{path}"))), None).unwrap();
         let robots = visit(&mut frontier, at(0));
         finish(&mut frontier, robots, 404, at(0));
         let page = visit(&mut frontier, at(0));
@@ -53,7 +53,9 @@ fn what_waits_on_the_bench_is_judged_by_the_rules_of_its_day() {
 fn old_rules_hold_on_while_new_ones_cannot_be_had() {
     simulate(|env| {
         let mut frontier = open(&env, options(plain(0)));
-        frontier.submit(&["1", "2", "private/"].map(|path| link(&format!("http://a.com/{path}")))).unwrap();
+        frontier
+            .submit(&["1", "2", "private/"].map(|path| link(&format!("http://a.com/{path}"))), None)
+            .unwrap();
         let robots = visit(&mut frontier, at(0));
         let rules = "User-agent: *\nDisallow: /private/\nCrawl-delay: 9";
         finish_with(&mut frontier, robots, FetchOutcome::Answered(200), rules, at(0));
@@ -74,7 +76,7 @@ fn the_status_of_a_robots_txt_decides_where_its_rules_do_not() {
     {
         simulate(|env| {
             let mut frontier = open(&env, options(plain(0)));
-            frontier.submit(&[link("http://a.com/1")]).unwrap();
+            frontier.submit(&[link("http://a.com/1")], None).unwrap();
             let mut robots = visit(&mut frontier, at(0));
             robots.request.attempt = 9;
             finish(&mut frontier, robots, status, at(0));
@@ -90,7 +92,7 @@ fn the_status_of_a_robots_txt_decides_where_its_rules_do_not() {
 fn redirects_are_followed_five_times_and_the_rules_hold_for_who_was_asked() {
     simulate(|env| {
         let mut frontier = open(&env, options(plain(0)));
-        frontier.submit(&[link("http://a.com/1"), link("http://a.com/2")]).unwrap();
+        frontier.submit(&[link("http://a.com/1"), link("http://a.com/2")], None).unwrap();
         let target = WebUrl::parse("http://b.com/robots.txt").unwrap();
         for hop in 0..=5 {
             let robots = visit(&mut frontier, at(0));
@@ -123,7 +125,7 @@ fn redirects_are_followed_five_times_and_the_rules_hold_for_who_was_asked() {
 fn urls_of_a_host_that_cannot_be_reached_fail_by_its_failure() {
     simulate(|env| {
         let mut frontier = open(&env, options(plain(0)));
-        frontier.submit(&["1", "2"].map(|path| link(&format!("http://a.com/{path}")))).unwrap();
+        frontier.submit(&["1", "2"].map(|path| link(&format!("http://a.com/{path}"))), None).unwrap();
         let mut now = at(0);
         let refused = FetchOutcome::Failed(Failure::Refused);
         let mut tries = 0;
@@ -142,7 +144,7 @@ fn urls_of_a_host_that_cannot_be_reached_fail_by_its_failure() {
         let failed = frontier.take_failed();
         assert_eq!(failed.iter().map(|(_, outcome)| *outcome).collect::<Vec<_>>(), [refused, refused]);
         // Within the hour nobody asks again.
-        frontier.submit(&[link("http://a.com/3")]).unwrap();
+        frontier.submit(&[link("http://a.com/3")], None).unwrap();
         assert_eq!(next(&mut frontier, at(60_000)), Next::Empty);
         assert_eq!(frontier.counts().refused[&Refusal::RobotsUnreachable], 1);
     });
@@ -153,7 +155,7 @@ fn sitemaps_are_handed_on_once_beside_the_first_page() {
     simulate(|env| {
         let mut frontier = open(&env, options(plain(0)));
         let deep = |path: &str, depth| mattock_frontier::Link { depth, ..link(path) };
-        frontier.submit(&[deep("http://a.com/1", 7), deep("http://a.com/2", 4)]).unwrap();
+        frontier.submit(&[deep("http://a.com/1", 7), deep("http://a.com/2", 4)], None).unwrap();
         let robots = visit(&mut frontier, at(0));
         finish_with(&mut frontier, robots, FetchOutcome::Answered(200), "Sitemap: /s.xml\n", at(0));
         let sitemaps = frontier.take_sitemaps();

@@ -9,8 +9,8 @@ use mattock_env::sim::Simulation;
 use mattock_env::{Env, Time};
 use mattock_fetch::FetchOutcome;
 use mattock_frontier::{
-    Finished, Frontier, FrontierOptions, Link, Next, Politeness, Purpose, RobotsAnswer, Scope, ScopeRule,
-    Servers, Settled, Visit,
+    BudgetPolicy, Finished, Frontier, FrontierOptions, Link, Next, Politeness, Purpose, RobotsAnswer, Scope,
+    ScopeRule, Servers, Settled, Visit,
 };
 use mattock_weburl::WebUrl;
 
@@ -27,6 +27,7 @@ pub(crate) fn options(politeness: Politeness) -> FrontierOptions {
         scope: Scope::new(ScopeRule::Any, None),
         politeness,
         product_token: "mattock".into(),
+        budget: BudgetPolicy::Unlimited,
         memory_bytes: 64 << 20,
         resolve: false,
     }
@@ -89,14 +90,26 @@ pub(crate) fn finish(frontier: &mut Frontier, visit: Visit, status: u16, now: Ti
 /// when.
 pub(crate) fn crawl(
     frontier: &mut Frontier,
+    now: Time,
+    took: Duration,
+    server: impl Fn(&str) -> IpAddr,
+) -> Vec<(Time, Visit)> {
+    crawl_with(frontier, now, took, server, usize::MAX)
+}
+
+/// The same with at most so many visits at a time.
+pub(crate) fn crawl_with(
+    frontier: &mut Frontier,
     mut now: Time,
     took: Duration,
     server: impl Fn(&str) -> IpAddr,
+    at_once: usize,
 ) -> Vec<(Time, Visit)> {
     let mut visits = Vec::new();
     let mut under_way: Vec<(Time, Visit)> = Vec::new();
     loop {
-        match frontier.next(now).unwrap() {
+        let full = under_way.len() >= at_once;
+        match if full { Next::WaitForVisits } else { frontier.next(now).unwrap() } {
             Next::Visit(visit) => {
                 visits.push((now, visit.clone()));
                 under_way.push((now + took, visit));

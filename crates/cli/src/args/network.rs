@@ -23,7 +23,7 @@ pub(crate) struct NetworkArgs {
     #[arg(long, env = "MATTOCK_VERIFY")]
     pub(crate) verify: bool,
 
-    /// Send everything through this HTTP proxy, like http://proxy.example:3128
+    /// Send everything through this HTTP proxy: its URL, with a port
     #[arg(long, value_name = "URL", env = "MATTOCK_PROXY")]
     pub(crate) proxy: Option<String>,
 

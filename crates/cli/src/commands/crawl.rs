@@ -3,11 +3,11 @@
 use std::io::Write;
 
 use anyhow::Context;
-use mattock_crawl::config::{RawCrawl, RawFetch, RawPoliteness, RawScope};
+use mattock_crawl::config::{RawBudget, RawCrawl, RawFetch, RawPoliteness, RawScope};
 use mattock_crawl::{Config, Control, Crawl, End, RawConfig};
 use mattock_env::Env;
 
-use crate::args::{CrawlArgs, Scope};
+use crate::args::{Budget, CrawlArgs, Scope};
 use crate::display::{Display, all_failed, print_summary};
 use crate::exit::Ended;
 use crate::output;
@@ -106,6 +106,13 @@ fn flags(args: &CrawlArgs) -> RawConfig {
             }),
             max_pages: args.max_pages,
             max_depth: args.max_depth,
+            budget: args.budget.map(|budget| match budget {
+                Budget::Unlimited => RawBudget::Unlimited,
+                Budget::Equal => RawBudget::Equal,
+                Budget::Broad => RawBudget::Broad,
+                Budget::PopularOnly => RawBudget::PopularOnly,
+            }),
+            budget_pages: None,
             memory: args.memory.clone(),
         },
         politeness: RawPoliteness {

@@ -7,16 +7,18 @@ use mattock_fetch::{
     AddressGuard, Cidr, ClientOptions, DecodeLimits, Families, Field, Identity, Limits, NameServers, Ports,
     Proxy, TlsOptions,
 };
-use mattock_frontier::{Politeness, ScopeRule};
+use mattock_frontier::{BudgetPolicy, Politeness, ScopeRule};
 use mattock_repository::WriterOptions;
 use mattock_weburl::WebUrl;
 
-use super::{ConfigError, RawConfig, RawFetch, RawScope, values};
+use super::{ConfigError, RawBudget, RawConfig, RawFetch, RawScope, values};
 use crate::units::{parse_duration, parse_size};
 
 /// Redirects that are followed one after the other.
 const REDIRECTS_MAX: u8 = 10;
 
+/// Pages per pass and domain, if nothing is said.
+const BUDGET_PAGES: u32 = 10;
 /// Memory for the frontier, if nothing is said.
 const MEMORY_BYTES: u64 = 512 << 20;
 
@@ -33,6 +35,8 @@ pub struct Config {
     pub max_depth: Option<u32>,
     /// How gently.
     pub politeness: Politeness,
+    /// What domains may have.
+    pub budget: BudgetPolicy,
     /// Memory for the frontier.
     pub memory_bytes: u64,
     /// Our name in robots.txt.
@@ -88,6 +92,22 @@ pub(super) enum Files {
 
 fn duration(key: &'static str, text: &Option<String>, default: Duration) -> Result<Duration, ConfigError> {
     text.as_deref().map_or(Ok(default), |text| parse_duration(text).map_err(wrong(key)))
+}
+
+fn budget(rule: Option<RawBudget>, pages: Option<u32>) -> Result<BudgetPolicy, ConfigError> {
+    let pages = match pages {
+        Some(0) => return Err(wrong("crawl.budget_pages")("it must be at least 1".into())),
+        given => given.unwrap_or(BUDGET_PAGES),
+    };
+    Ok(match rule {
+        None | Some(RawBudget::Unlimited) => BudgetPolicy::Unlimited,
+        Some(RawBudget::Equal) => BudgetPolicy::Equal { pages },
+        Some(RawBudget::Broad) => match BudgetPolicy::broad() {
+            BudgetPolicy::Broad { top, most, .. } => BudgetPolicy::Broad { top, least: pages, most },
+            other => other,
+        },
+        Some(RawBudget::PopularOnly) => BudgetPolicy::popular_only(pages),
+    })
 }
 
 fn factor(given: Option<f64>, default: f64) -> Result<f64, ConfigError> {
@@ -147,6 +167,7 @@ impl Config {
                 retries_max: politeness.retries.unwrap_or(gentle.retries_max),
                 ..gentle
             },
+            budget: budget(crawl.budget, crawl.budget_pages)?,
             memory_bytes: size("crawl.memory", &crawl.memory, MEMORY_BYTES)?,
             identity: Identity {
                 user_agent: user_agent(&product, identity.contact.as_deref())?,

@@ -15,6 +15,12 @@ scope = "domain"
 # max_pages = 1000
 # Follow links at most so many steps away from a seed. (fixed)
 # max_depth = 20
+# How many pages of a domain are fetched before others have their turn: "unlimited" (in the order of the links), "equal"
+# (each `budget_pages`), "broad" (more for domains that many others link to, `budget_pages` for the rest: keeps link farms
+# in their place) or "popular-only" (nothing for domains that few others link to). Nothing is lost, only delayed. (fixed)
+budget = "unlimited"
+# Pages of a domain per pass. (fixed)
+budget_pages = 10
 # Memory for the frontier: what was seen, queues, hosts being crawled. The rest waits on disk. (free)
 memory = "512MiB"
 

@@ -13,7 +13,8 @@ mod values;
 pub use checked::Config;
 pub use example::EXAMPLE;
 pub use raw::{
-    RawArchive, RawConfig, RawCrawl, RawFetch, RawIdentity, RawNetwork, RawPoliteness, RawScope, RawTls,
+    RawArchive, RawBudget, RawConfig, RawCrawl, RawFetch, RawIdentity, RawNetwork, RawPoliteness, RawScope,
+    RawTls,
 };
 pub use unknown::nearest;
 

@@ -35,6 +35,10 @@ section! {
         max_pages: u64,
         /// Follow links at most so many steps.
         max_depth: u32,
+        /// What domains may have.
+        budget: RawBudget,
+        /// Pages per pass and domain.
+        budget_pages: u32,
         /// Memory for the frontier.
         memory: String,
     }
@@ -168,6 +172,20 @@ pub enum RawScope {
     Domain,
     /// The seeds' hosts.
     Host,
+}
+
+/// What domains may have, in a file's words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RawBudget {
+    /// Everything.
+    Unlimited,
+    /// The same for each.
+    Equal,
+    /// More for those that more domains link to.
+    Broad,
+    /// Nothing for those that few domains link to.
+    PopularOnly,
 }
 
 /// A whole configuration, unchecked.

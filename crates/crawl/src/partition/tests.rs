@@ -12,6 +12,7 @@ fn partition(env: &Env) -> Partition {
         scope: Scope::new(ScopeRule::Any, None),
         politeness: config.politeness.clone(),
         product_token: config.product.clone(),
+        budget: config.budget.clone(),
         memory_bytes: config.memory_bytes,
         resolve: false,
     };

@@ -280,6 +280,14 @@ impl Star {
         self.degrees.as_ref().map(|degrees| &degrees.repository)
     }
 
+    /// Makes the repository durable. [`encode`](Star::encode) right after this says the rest.
+    pub fn checkpoint(&mut self) -> Result<()> {
+        let Some(degrees) = &mut self.degrees else { return Ok(()) };
+        degrees.submit()?;
+        degrees.checkpoint = degrees.repository.checkpoint()?.number;
+        Ok(())
+    }
+
     /// Begins to make the repository durable as it is now. [`encode`](Star::encode) right after this says the rest.
     pub fn begin_checkpoint(&mut self) -> Result<()> {
         let Some(degrees) = &mut self.degrees else { return Ok(()) };

@@ -43,6 +43,11 @@ impl BudgetPolicy {
         BudgetPolicy::Broad { top: 10_000, least: 10, most: 10_000 }
     }
 
+    /// The top 10,000 get `pages` each, if at least two domains link to them.
+    pub fn popular_only(pages: u32) -> BudgetPolicy {
+        BudgetPolicy::PopularOnly { top: 10_000, degree_least: 2, pages }
+    }
+
     /// The name that is configured and shown.
     pub fn name(&self) -> &'static str {
         match self {

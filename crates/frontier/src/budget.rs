@@ -1,0 +1,150 @@
+//! Budgets: what a domain may have per pass, by its reputation ([`Star`]), kept without losing anything ([`Beast`]).
+//!
+//! Filled by `seen`, emptied into the ready bands whenever they run low. With [`BudgetPolicy::Unlimited`] there is no such stage:
+//! new URLs go to their band at once.
+
+use std::collections::VecDeque;
+use std::path::Path;
+
+use mattock_drum::Options;
+use mattock_env::Env;
+use mattock_queue::Queues;
+
+use crate::beast::{Beast, BeastOptions, Popped};
+use crate::error::{FrontierError, Result};
+use crate::record;
+use crate::star::{BudgetPolicy, Star};
+
+/// Records moved at once.
+const BATCH: usize = 256;
+const PREFIX: &str = "beast";
+
+pub(crate) struct Budget {
+    star: Star,
+    beast: Beast,
+    /// What Star has answered and Beast has not taken yet: domain, budget, whether it comes from a rescan, record.
+    answered: VecDeque<(u64, u32, bool, Vec<u8>)>,
+    buffer: Vec<u8>,
+    /// Edges known when nothing but what has no budget was left.
+    withheld_at: Option<u64>,
+}
+
+/// What came of asking for more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Supply {
+    /// Some came.
+    Some,
+    /// None yet: it is being budgeted.
+    Coming,
+    /// Nothing is here, or nothing that has a budget.
+    None,
+}
+
+impl Budget {
+    /// The stage as it was saved, or empty; `None` if there are no budgets.
+    pub(crate) fn open(
+        env: &Env,
+        dir: &Path,
+        queues: &Queues,
+        policy: &BudgetPolicy,
+        memory_bytes: u64,
+        saved: Option<(&[u8], &[u8])>,
+    ) -> Result<Option<Budget>> {
+        if *policy == BudgetPolicy::Unlimited && saved.is_none() {
+            return Ok(None);
+        }
+        let (star, beast) = saved.unzip();
+        let star = Star::open(env, &dir.join("degrees"), policy.clone(), Options::new(memory_bytes), star)?
+            .ok_or(FrontierError::Record)?;
+        let options = BeastOptions::default();
+        let beast = match beast {
+            Some(state) => Beast::restore(queues, PREFIX, options, state).ok_or(FrontierError::Record)?,
+            None => Beast::new(queues, PREFIX, options),
+        };
+        let (answered, buffer) = (VecDeque::new(), Vec::new());
+        Ok(Some(Budget { star, beast, answered, buffer, withheld_at: None }))
+    }
+
+    /// Links between domains: pairs of target and source.
+    pub(crate) fn link(&mut self, edges: impl IntoIterator<Item = (u64, u64)>) -> Result<()> {
+        Ok(self.star.link(edges)?)
+    }
+
+    /// Takes a new URL; `factor` is the share of its budget that its domain deserves.
+    pub(crate) fn push(&mut self, domain: u64, factor: f32, record: &[u8]) -> Result<()> {
+        let Budget { star, answered, .. } = self;
+        star.push(domain, factor, record, |known| {
+            answered.push_back((domain, known.budget, false, record.to_vec()));
+        })?;
+        self.place()
+    }
+
+    /// Moves what Star has answered to Beast.
+    fn place(&mut self) -> Result<()> {
+        while let Some((domain, budget, again, record)) = self.answered.front() {
+            self.buffer.clear();
+            record::with_budget(record, *budget, &mut self.buffer).ok_or(FrontierError::Record)?;
+            if *again {
+                self.beast.push_again(*domain, *budget, &self.buffer)?;
+            } else {
+                self.beast.push(*domain, *budget, &self.buffer)?;
+            }
+            self.answered.pop_front();
+        }
+        Ok(())
+    }
+
+    fn take_answers(&mut self) -> Result<usize> {
+        let Budget { star, answered, .. } = self;
+        let count = star.deliver(BATCH, |known| {
+            answered.push_back((known.domain, known.budget, known.again, known.record.to_vec()));
+        })?;
+        self.place()?;
+        Ok(count)
+    }
+
+    /// Hands out some of what is within its budget.
+    pub(crate) fn pop(&mut self, sink: impl FnMut(&[u8]) -> Result<()>) -> Result<Supply> {
+        while self.take_answers()? == BATCH {}
+        match self.beast.pop(BATCH as u64, sink)? {
+            Popped::Some(_) => return Ok(Supply::Some),
+            Popped::None if self.star.is_empty() => return Ok(Supply::None),
+            Popped::None => {}
+            Popped::Withheld => {
+                // More links may have given somebody a budget.
+                let edges = self.star.stats().edges;
+                if self.star.is_empty() && self.withheld_at.replace(edges) == Some(edges) {
+                    return Ok(Supply::None);
+                }
+                self.beast.retry();
+            }
+            Popped::Rescan => {
+                let star = &mut self.star;
+                self.beast.rescan(BATCH as u64, |domain, record| {
+                    let mut budget = None;
+                    star.push_again(domain, 1.0, record, |known| budget = Some(known.budget))?;
+                    Ok::<_, FrontierError>(budget)
+                })?;
+            }
+        }
+        if self.take_answers()? == 0 && !self.star.is_empty() {
+            self.star.flush()?;
+        }
+        Ok(Supply::Coming)
+    }
+
+    /// URLs that wait here.
+    pub(crate) fn len(&self) -> u64 {
+        self.star.len() + self.beast.len() + self.answered.len() as u64
+    }
+
+    /// Makes the degrees durable, and says the rest of its state: Star's and Beast's.
+    pub(crate) fn save(&mut self) -> Result<(Vec<u8>, Vec<u8>)> {
+        self.place()?;
+        self.star.checkpoint()?;
+        let (mut star, mut beast) = (Vec::new(), Vec::new());
+        self.star.encode(&mut star);
+        self.beast.encode(&mut beast);
+        Ok((star, beast))
+    }
+}
