@@ -22,6 +22,11 @@ pub struct FrontierOptions {
 
 const MIB: u64 = 1 << 20;
 
+impl FrontierOptions {
+    /// With less memory than this there is nothing to cut up; it is taken all the same.
+    pub const MEMORY_BYTES_MIN: u64 = 64 * MIB;
+}
+
 /// How the memory is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cut {
@@ -38,7 +43,7 @@ const HOST_BYTES: u64 = 1200;
 
 impl Cut {
     pub(crate) fn new(memory_bytes: u64) -> Cut {
-        let memory = memory_bytes.max(64 * MIB);
+        let memory = memory_bytes.max(FrontierOptions::MEMORY_BYTES_MIN);
         let bench = memory / 4;
         Cut {
             seen_bytes: memory / 8 * 3,

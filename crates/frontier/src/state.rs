@@ -134,6 +134,14 @@ pub(crate) fn read(env: &Env, dir: &Path) -> Result<Option<Saved>> {
     let bytes = match env.files.read(&path) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        // Up to version 2 all of it was one file.
+        Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => {
+            let path = dir.to_owned();
+            let bytes =
+                env.files.read(&path).map_err(|source| FrontierError::Io { path: path.clone(), source })?;
+            let problem = Saved::decode(&bytes).err().unwrap_or(StateProblem::NotAState);
+            return Err(FrontierError::State { path, problem });
+        }
         Err(source) => return Err(FrontierError::Io { path, source }),
     };
     Saved::decode(&bytes).map(Some).map_err(|problem| FrontierError::State { path, problem })

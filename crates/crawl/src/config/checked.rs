@@ -7,7 +7,7 @@ use mattock_fetch::{
     AddressGuard, Cidr, ClientOptions, DecodeLimits, Families, Field, Identity, Limits, NameServers, Ports,
     Proxy, TlsOptions,
 };
-use mattock_frontier::{BudgetPolicy, Politeness, ScopeRule};
+use mattock_frontier::{BudgetPolicy, FrontierOptions, Politeness, ScopeRule};
 use mattock_repository::WriterOptions;
 use mattock_weburl::WebUrl;
 
@@ -168,7 +168,12 @@ impl Config {
                 ..gentle
             },
             budget: budget(crawl.budget, crawl.budget_pages)?,
-            memory_bytes: size("crawl.memory", &crawl.memory, MEMORY_BYTES)?,
+            memory_bytes: match size("crawl.memory", &crawl.memory, MEMORY_BYTES)? {
+                ..FrontierOptions::MEMORY_BYTES_MIN => {
+                    return Err(wrong("crawl.memory")("it must be at least 64MiB".into()));
+                }
+                given => given,
+            },
             identity: Identity {
                 user_agent: user_agent(&product, identity.contact.as_deref())?,
                 from: one("identity.from", &identity.from, values::header_text)?,

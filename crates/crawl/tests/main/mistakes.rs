@@ -28,6 +28,9 @@ fn they_are_told_and_nothing_is_written() {
         nothing_at("/new");
         assert!(message(&env, "/new", "[crawl]\nseedz = []").contains("did you mean `crawl.seeds`?"));
         nothing_at("/new");
+        let told = message(&env, "/new", "[crawl]\nmemory = '1MB'");
+        assert!(told.contains("crawl.memory") && told.contains("64MiB"), "{told}");
+        nothing_at("/new");
         env.files.create_dir_all(Path::new("/empty")).unwrap();
         assert!(message(&env, "/empty", "").contains("no seed"));
         assert_eq!(env.files.list(Path::new("/empty")).unwrap(), []);
@@ -39,6 +42,9 @@ fn they_are_told_and_nothing_is_written() {
         assert!(message(&env, "/photos/1.jpg", SEED).contains("not a file"));
 
         open(&env, "/crawl", SEED).unwrap();
+        env.files.write_atomic(Path::new("/crawl/state/frontier"), b"MATTOCKF\x02\0\0\0 old").unwrap();
+        assert!(message(&env, "/crawl", "").contains("format version 2"));
+        env.files.remove_file(Path::new("/crawl/state/frontier")).unwrap();
         env.files.create_dir_all(Path::new("/crawl/state/frontier")).unwrap();
         env.files.write_atomic(Path::new("/crawl/state/frontier/STATE"), b"MATTOCKF garbage").unwrap();
         let damaged = message(&env, "/crawl", "");
