@@ -72,6 +72,9 @@ async fn read_head(
     let mut interims = 0;
     let mut searched = 0;
     loop {
+        if !may_be_http(buffer) {
+            return Err(Failure::Protocol);
+        }
         if let Some(end) = head_end(buffer, searched) {
             if end > terms.limits.head_bytes_max {
                 return Err(Failure::HeadTooLarge);
@@ -87,9 +90,6 @@ async fn read_head(
             buffer.drain(..head.len);
             searched = 0;
             continue;
-        }
-        if !may_be_http(buffer) {
-            return Err(Failure::Protocol);
         }
         if buffer.len() > terms.limits.head_bytes_max {
             return Err(Failure::HeadTooLarge);

@@ -83,6 +83,10 @@ impl Head {
         let (Some(status), Some(version)) = (response.code, response.version) else {
             return Err(Failure::Protocol);
         };
+        // Three digits, and the first of them is the class: there is none below 1.
+        if status < 100 {
+            return Err(Failure::Protocol);
+        }
         let mut fields = Vec::with_capacity(response.headers.len());
         // An ignored line leaves an empty field that points nowhere.
         for field in response.headers.iter().filter(|field| !field.name.is_empty()) {
@@ -242,7 +246,13 @@ mod tests {
 
     #[test]
     fn what_is_not_http_is_a_protocol_error() {
-        for bad in ["<html>\r\n\r\n", "HTTP/1.1 abc OK\r\n\r\n", "ICY 200 OK\r\n\r\n", "\r\n\r\n"] {
+        for bad in [
+            "<html>\r\n\r\n",
+            "HTTP/1.1 abc OK\r\n\r\n",
+            "HTTP/1.1 099 x\r\n\r\n",
+            "ICY 200 OK\r\n\r\n",
+            "\r\n\r\n",
+        ] {
             assert_eq!(parse(bad).unwrap_err(), Failure::Protocol, "{bad:?}");
         }
         let many = format!("HTTP/1.1 200 OK\r\n{}\r\n", "A: b\r\n".repeat(HEADER_FIELDS_MAX + 1));
