@@ -1,5 +1,5 @@
 //! Megabytes per second of CPU time over the HTML files in a folder, next to a full parser and, with the feature `compare`, to lol_html:
-//! `cargo run --release -p mattock-extract --features compare --example speed -- [DIR [NAME]]`.
+//! `cargo run --release -p mattock-extract --features compare --example speed -- [DIR [NAME [ROUNDS]]]`.
 //!
 //! All of them find the links of each page in turn, so that what else the machine does hits them alike; the best of the rounds
 //! counts. The full parser gets its text already decoded and keeps no tree, which flatters it.
@@ -83,7 +83,8 @@ fn cpu_seconds() -> f64 {
 
 #[expect(clippy::print_stdout, reason = "its output is what it is for")]
 fn main() {
-    const ROUNDS: usize = 10;
+    let rounds =
+        std::env::args().nth(3).map_or(10, |text| text.parse::<usize>().expect("a number of rounds"));
     let default = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/html");
     let folder = std::env::args().nth(1).map_or_else(|| PathBuf::from(default), PathBuf::from);
     let mut bodies = Vec::new();
@@ -106,7 +107,7 @@ fn main() {
     ];
     entrants.retain(|(name, _)| name.starts_with(&only));
     let mut best = vec![(f64::INFINITY, 0); entrants.len()];
-    for round_number in 0..ROUNDS {
+    for round_number in 0..rounds {
         let mut round = vec![(0.0, 0); entrants.len()];
         for body in &bodies {
             // Whoever comes after a big one finds strange caches, so every other round goes backwards.

@@ -96,16 +96,16 @@ pub(crate) fn walk<'a>(
 #[inline(always)]
 pub(crate) fn find_near(byte: u8, bytes: &[u8]) -> Option<usize> {
     const LOW: u64 = u64::from_ne_bytes([1; 8]);
-    let Some((near, far)) = bytes.split_first_chunk::<16>() else {
+    let Some((near, far)) = bytes.split_first_chunk::<32>() else {
         return bytes.iter().position(|&b| b == byte);
     };
-    let (halves, _) = near.as_chunks::<8>();
-    for (half, bytes) in halves.iter().enumerate() {
+    let (parts, _) = near.as_chunks::<8>();
+    for (part, bytes) in parts.iter().enumerate() {
         // A byte that is equal becomes zero, and the lowest zero is the first to borrow.
         let word = u64::from_le_bytes(*bytes) ^ (LOW * u64::from(byte));
         let zeros = word.wrapping_sub(LOW) & !word & (LOW << 7);
         if zeros != 0 {
-            return Some(half * 8 + zeros.trailing_zeros() as usize / 8);
+            return Some(part * 8 + zeros.trailing_zeros() as usize / 8);
         }
     }
     memchr::memchr(byte, far).map(|at| near.len() + at)
