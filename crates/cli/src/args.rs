@@ -271,6 +271,8 @@ pub(crate) struct BenchArgs {
 pub(crate) enum BenchCommand {
     /// Checking keys against a set on disk, next to a set in RAM and other engines
     Drum(BenchDrumArgs),
+    /// What a whole crawl costs per page, next to the least that a page could cost
+    Crawl(BenchCrawlArgs),
     /// What a page costs from the socket to the archive, next to the least it could cost
     Path(BenchPathArgs),
     /// How many pages a second one core of the simulated Web serves
@@ -315,6 +317,17 @@ pub(crate) struct BenchPathArgs {
     /// Pages per round
     #[arg(long, value_name = "N", default_value_t = 5000)]
     pub(crate) pages: usize,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct BenchCrawlArgs {
+    /// Where the crawl goes while it runs
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub(crate) dir: PathBuf,
 
     /// Print one JSON object
     #[arg(long)]

@@ -15,6 +15,10 @@ pub(crate) fn run(args: BenchArgs) -> anyhow::Result<Ended> {
     let env = Env::real();
     match args.command {
         BenchCommand::Drum(args) => drum(&env, &args)?,
+        BenchCommand::Crawl(args) => {
+            let name = format!("mattock-bench-crawl-{:08x}", env.random.fork("bench").next_u64() as u32);
+            show(&mattock_lab::bench::crawl::run(&env, &args.dir.join(name))?, args.json)?;
+        }
         BenchCommand::Path(args) => {
             show(&mattock_lab::bench::path::run(&env, args.pages.max(100))?, args.json)?;
         }

@@ -113,6 +113,16 @@ pub fn run(env: &Env, pages: usize) -> Result<PathReport, PathError> {
     Ok(PathReport::new([http_keepalive, http_new, https_keepalive, https_new], tls, parts, pages))
 }
 
+/// CPU µs per page of the floor over HTTP with connections kept alive.
+pub(super) fn floor_us_per_page(
+    served: &ServedWorld,
+    targets: &[Target],
+    pages: usize,
+) -> Result<f64, PathError> {
+    let way = floor::Way { port: served.http_port(), connecting: KeepAlive, tls: None };
+    floor::measure(&way, targets, pages).map_err(PathError::Floor)
+}
+
 /// The targets that each of the connections asks for: all of one host.
 fn lanes(targets: &[Target]) -> Vec<Vec<Target>> {
     (0..CONNECTIONS)
