@@ -216,8 +216,12 @@ impl Run<'_> {
         self.pages_in_flight += u64::from(visit.is_page());
         let connection = self.connections.take(visit.request.url.host());
         let (client, url, server) = (self.client.clone(), visit.request.url.clone(), visit.server);
+        let is_robots = visit.purpose != Purpose::Page;
+        // One byte more than is read of it tells that there is more.
+        let body_bytes_max = if is_robots { mattock_robots::BODY_BYTES_MAX + 1 } else { usize::MAX };
         self.spawn(Errand::Visit(visit), async move {
-            let (exchange, connection) = client.fetch_at(&url, server, connection).await;
+            let (exchange, connection) =
+                client.fetch_beginning(&url, server, connection, body_bytes_max).await;
             Came::Fetched(Box::new(exchange), connection)
         });
     }

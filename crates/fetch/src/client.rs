@@ -34,6 +34,19 @@ pub struct Client {
     buffers: RefCell<Vec<Vec<u8>>>,
 }
 
+/// What is particular about one fetch.
+struct Asking<'a> {
+    validators: Option<&'a Validators>,
+    server: Option<IpAddr>,
+    body_bytes_max: usize,
+}
+
+impl Default for Asking<'_> {
+    fn default() -> Self {
+        Asking { validators: None, server: None, body_bytes_max: usize::MAX }
+    }
+}
+
 impl Client {
     /// A client in this world.
     pub fn new(env: &Env, options: ClientOptions) -> Client {
@@ -50,7 +63,7 @@ impl Client {
         url: &WebUrl,
         connection: Option<Connection>,
     ) -> (Exchange, Option<Connection>) {
-        self.run(url, None, None, connection).await
+        self.run(url, Asking::default(), connection).await
     }
 
     /// Fetches a URL from this server and no other, as [`locate`](Client::locate) found it.
@@ -60,9 +73,20 @@ impl Client {
         server: Option<IpAddr>,
         connection: Option<Connection>,
     ) -> (Exchange, Option<Connection>) {
+        self.fetch_beginning(url, server, connection, usize::MAX).await
+    }
+
+    /// The same, but no more of the body than this: the rest is cut off and marked, as what is beyond the limits is.
+    pub async fn fetch_beginning(
+        &self,
+        url: &WebUrl,
+        server: Option<IpAddr>,
+        connection: Option<Connection>,
+        body_bytes_max: usize,
+    ) -> (Exchange, Option<Connection>) {
         // A connection to where the host was before is of no use.
         let connection = connection.filter(|kept| server.is_none() || kept.address == server);
-        self.run(url, None, server, connection).await
+        self.run(url, Asking { server, body_bytes_max, ..Asking::default() }, connection).await
     }
 
     /// Where a URL's host is: one of its addresses, another one with every `turn`. `None` where a proxy finds that out.
@@ -92,14 +116,14 @@ impl Client {
         validators: &Validators,
         connection: Option<Connection>,
     ) -> (Exchange, Option<Connection>) {
-        self.run(url, Some(validators).filter(|validators| !validators.is_empty()), None, connection).await
+        let validators = Some(validators).filter(|validators| !validators.is_empty());
+        self.run(url, Asking { validators, ..Asking::default() }, connection).await
     }
 
     async fn run(
         &self,
         url: &WebUrl,
-        validators: Option<&Validators>,
-        server: Option<IpAddr>,
+        Asking { validators, server, body_bytes_max }: Asking<'_>,
         connection: Option<Connection>,
     ) -> (Exchange, Option<Connection>) {
         let begun = self.env.clock.now();
@@ -119,7 +143,9 @@ impl Client {
             bytes: self.buffers.borrow_mut().pop().unwrap_or_default(),
         };
         let deadline = begun + self.options.limits.total;
-        let terms = Terms { clock: &self.env.clock, limits: &self.options.limits, deadline };
+        let limits = &self.options.limits;
+        let body_bytes_max = body_bytes_max.min(limits.body_bytes_max);
+        let terms = Terms { clock: &self.env.clock, limits, body_bytes_max, deadline };
         let result = self.attempt(url, server, connection, &mut exchange, &terms).await;
         exchange.finished = self.env.clock.now();
         match result {

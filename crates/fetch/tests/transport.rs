@@ -298,3 +298,17 @@ fn bodies_end_by_length_by_chunks_and_by_closing() {
         assert!(timings.first_byte.unwrap() < seen.exchange.finished);
     }
 }
+
+#[test]
+fn less_of_a_body_than_the_limits_allow_can_be_asked_for() {
+    for (most, len, truncated) in [(10, 10, true), (100, 100, false), (1_000, 100, false)] {
+        Simulation::new(1).run(|env| async move {
+            let response = format!("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{}", "x".repeat(100));
+            listen(&env, SERVER, vec![vec![Act::Request, send(&response), Act::Hang]]).await;
+            let client = Client::new(&env, options());
+            let (exchange, connection) = client.fetch_beginning(&url(PAGE), None, None, most).await;
+            assert_eq!((exchange.body().len(), exchange.truncated.is_some()), (len, truncated), "{most}");
+            assert_eq!(connection.is_some(), !truncated, "what is not read is not waited for");
+        });
+    }
+}

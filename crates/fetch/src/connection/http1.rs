@@ -121,7 +121,7 @@ async fn read_body(
     let framing = head.framing(buffer)?;
     let start = head.len;
     // One byte more than allowed must be seen before a body counts as cut.
-    let longest = start.saturating_add(terms.limits.body_bytes_max);
+    let longest = start.saturating_add(terms.body_bytes_max);
     let mut body =
         Body { framing, start, longest, chunks: Chunks::new(start), clean: head.keeps_alive(buffer) };
     let mut begun = None;

@@ -100,7 +100,7 @@ impl Http2 {
             return Err(Failure::HeadTooLarge);
         }
         let head = Head::parse(buffer, head_end(buffer, 0).ok_or(Failure::Protocol)?)?;
-        let longest = head.len.saturating_add(terms.limits.body_bytes_max);
+        let longest = head.len.saturating_add(terms.body_bytes_max);
         let mut empty_frames = 0;
         let truncated = loop {
             if terms.is_too_slow(begun, buffer.len() - head.len) {

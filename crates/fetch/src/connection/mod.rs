@@ -51,6 +51,8 @@ pub(crate) struct Response {
 pub(crate) struct Terms<'a> {
     pub(crate) clock: &'a Clock,
     pub(crate) limits: &'a Limits,
+    /// Of this body; no more than the limits allow.
+    pub(crate) body_bytes_max: usize,
     /// When everything must be over.
     pub(crate) deadline: Time,
 }
