@@ -17,7 +17,6 @@ use seen::{Seen, crawl};
 /// What is still missing: id and reason.
 const NOT_YET: &[(&str, &str)] = &[
     ("D09", "lookups are not budgeted by domain"),
-    ("D10", "delays are kept by host and not by server"),
     ("S01", "sites have no budget"),
     ("S02", "sites have no budget, and duplicates are not recognised"),
     ("S04", "domains have no budget"),

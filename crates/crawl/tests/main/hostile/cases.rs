@@ -208,7 +208,7 @@ pub(super) const CASES: &[Case] = &[
     case("D07", HOUR, &[Outcome("no-such-name", 1), Outcome("refused", 1)]),
     case("D08", HOUR, &[NoTrespass, Outcome("forbidden-port", 3)]),
     endless("D09", &[NamesAtMost(100)]),
-    endless("D10", &[ServerGap(2)]),
+    endless("D10", &[ServerGap(1)]),
     case("D11", HOUR, &[Outcome("name-server", 1), Outcome("name-timeout", 1)]),
     case("D12", HOUR, &[Outcome("no-such-name", 500), LookupsAtMost(2)]),
     case("D13", HOUR, &[Outcome("name-server", 2), Asked("short", "/")]),
