@@ -26,8 +26,8 @@ use super::median;
 use super::pages::{Target, targets, world};
 use crate::served::ServedWorld;
 use Connecting::{KeepAlive, New};
-use report::{Pair, Tls};
-pub use report::{Parts, PathReport};
+use report::Pair;
+pub use report::{Parts, PathReport, Tls};
 use secure::Secured;
 
 const ROUNDS: usize = 5;
