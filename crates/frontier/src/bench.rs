@@ -280,7 +280,7 @@ impl Bench {
         self.schedule(slot, now);
     }
 
-    /// A visit that ended at `ended`: the host may be visited again at `next_allowed`. `server_wait` is how long its server is
+    /// A visit that ended at `ended`: the host may be visited again at `next_allowed`. `wait` is how long its server is
     /// left alone beyond the delay.
     pub(crate) fn release(
         &mut self,

@@ -43,8 +43,8 @@ impl Overflow {
         Ok(self.queue(host).push(record)?)
     }
 
-    /// Reads the queue of a host, at most once around and at most until `enough` records were looked at after which nobody
-    /// wants more; how many were taken.
+    /// Reads the queue of a host, a step at a time, until `enough` says so, and at most once around. `sink` says of each record
+    /// whether it was taken.
     pub(crate) fn read(
         &self,
         host: u64,

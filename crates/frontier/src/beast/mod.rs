@@ -8,7 +8,7 @@
 //!              at the end of a round: QF is read, and spread over j more queues
 //! ```
 //!
-//! [`Star`](crate::star::Star) fills it with URLs and their domains' budgets; the robots stage empties it, by [`Beast::pop`]. While one
+//! [`Star`](crate::star::Star) fills it with URLs and their domains' budgets; the ready bands empty it, by [`Beast::pop`]. While one
 //! queue is read, new URLs are spread over the others. When all j were read, a *rescan* hands out QF to be budgeted again
 //! ([`Beast::rescan`]), j doubles, and the new queues take what fits now. So what exceeds its budget by far is looked at ever more
 //! rarely: the disk cost per page stays flat however large the crawl (theorem 5), where rescanning QF after every pass
@@ -20,7 +20,7 @@
 //! # Driving it
 //!
 //! ```text
-//! match beast.pop(1000, |record| robots.push(record))? {
+//! match beast.pop(1000, |record| ready.push(record))? {
 //!     Popped::Some(_) | Popped::None => {}
 //!     // Constant RAM: a few at a time, some judged at once, the others when Star has the answer.
 //!     Popped::Rescan => {
