@@ -44,7 +44,8 @@ pub(crate) struct Pending {
     outcome: Ending,
 }
 
-type Ending = Arc<Mutex<Option<std::result::Result<(), Failure>>>>;
+/// The bytes of the manifest, or why there is none.
+type Ending = Arc<Mutex<Option<std::result::Result<u64, Failure>>>>;
 
 /// Why a checkpoint did not come about.
 struct Failure {
@@ -111,13 +112,11 @@ impl<V: Value> Drum<V> {
                 }
             }
             manifest.generations.push(generation.entry(&tail));
-            tails.push((manifest::tail_name(generation.number, number), tail));
+            tails.push(tail);
         }
         // From here on the new manifest may be the one that a crash goes back to.
         self.kept.push_back(Kept { durable: false, ..Kept::new(&manifest) });
-        let mut files = manifest.files();
-        let encoded = manifest.encode();
-        files.push((manifest::name(number), encoded.len() as u64));
+        let files = manifest.files();
         let outcome = Arc::default();
         let mut work = Work {
             disk: Arc::clone(&self.disk),
@@ -125,7 +124,7 @@ impl<V: Value> Drum<V> {
             writer: self.writer.clone(),
             tails,
             to_sync,
-            manifest: (manifest::name(number), encoded),
+            manifest,
             placed: self.placed,
             outcome: Arc::clone(&outcome),
         };
@@ -154,14 +153,16 @@ impl<V: Value> Drum<V> {
             return;
         };
         self.finished = Some(match outcome {
-            Ok(()) => {
+            Ok(manifest_bytes) => {
                 self.placed = true;
                 for generation in &mut self.generations {
                     let state = (generation.number, generation.resolved.is_some());
                     generation.synced |= pending.sealed.contains(&state);
                 }
                 self.forget_checkpoints();
-                Ok(pending.checkpoint)
+                let mut checkpoint = pending.checkpoint;
+                checkpoint.files.push((manifest::name(checkpoint.number), manifest_bytes));
+                Ok(checkpoint)
             }
             Err(failure) => {
                 self.poisoned = failure.poisoned;
@@ -211,9 +212,10 @@ struct Work {
     writer: Writer,
     /// The last write that belongs to it.
     writes: u64,
-    tails: Vec<(String, Tail)>,
+    /// The tails that are still to be written, of the first generations of the manifest.
+    tails: Vec<Tail>,
     to_sync: Vec<Arc<DataFile>>,
-    manifest: (String, Vec<u8>),
+    manifest: Manifest,
     /// Whether the names of the directory and those above it are durable.
     placed: bool,
     outcome: Ending,
@@ -222,41 +224,44 @@ struct Work {
 impl Work {
     fn step(&mut self) -> Step {
         let outcome = match self.go_on() {
-            Ok(Step::Again) => return Step::Again,
-            Ok(Step::Done) => Ok(()),
+            Ok(None) => return Step::Again,
+            Ok(Some(manifest_bytes)) => Ok(manifest_bytes),
             Err(failure) => Err(failure),
         };
         *self.outcome.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
         Step::Done
     }
 
-    fn go_on(&mut self) -> std::result::Result<Step, Failure> {
+    /// One step; the bytes of the manifest after the last.
+    fn go_on(&mut self) -> std::result::Result<Option<u64>, Failure> {
         let files = &self.disk.files;
         let plain = |error| Failure { error, poisoned: None };
-        if let Some((name, tail)) = self.tails.pop() {
-            let path = self.disk.dir.join(name);
+        if let Some(tail) = self.tails.pop() {
+            let generation = &mut self.manifest.generations[self.tails.len()];
+            generation.tail_sum = tail.sum(generation.number);
+            let path = self.disk.dir.join(manifest::tail_name(generation.number, self.manifest.number));
             files
                 .create_dir_all(&self.disk.dir)
                 .and_then(|()| write_new(files, &path, &tail))
                 .map_err(|error| plain(DrumError::io(&path, error)))?;
             self.disk.count_written(tail.bytes().len());
-            return Ok(Step::Again);
+            return Ok(None);
         }
         if let Some(file) = self.to_sync.pop() {
             self.writer.settle_until(self.writes).map_err(plain)?;
             file.sync().map_err(|error| Failure { error, poisoned: Some(file.path().to_owned()) })?;
-            return Ok(Step::Again);
+            return Ok(None);
         }
-        let (name, bytes) = &self.manifest;
-        let path = self.disk.dir.join(name);
+        let bytes = self.manifest.encode();
+        let path = self.disk.dir.join(manifest::name(self.manifest.number));
         files
             .create_dir_all(&self.disk.dir)
             .and_then(|()| files.sync_dir(&self.disk.dir))
-            .and_then(|()| files.write_atomic(&path, bytes))
+            .and_then(|()| files.write_atomic(&path, &bytes))
             .and_then(|()| if self.placed { Ok(()) } else { sync_parents(files, &self.disk.dir) })
             .map_err(|error| plain(DrumError::io(&path, error)))?;
         self.disk.count_written(bytes.len());
-        Ok(Step::Done)
+        Ok(Some(bytes.len() as u64))
     }
 }
 

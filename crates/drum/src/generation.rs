@@ -37,6 +37,16 @@ impl Tail {
         self.len = end;
     }
 
+    fn put_words(&mut self, words: &[u64]) {
+        let mut bytes = [0; PAGE_BYTES];
+        for words in words.chunks(PAGE_BYTES / 8) {
+            for (place, word) in bytes.chunks_exact_mut(8).zip(words) {
+                place.copy_from_slice(&word.to_le_bytes());
+            }
+            self.put(&bytes[..words.len() * 8]);
+        }
+    }
+
     pub(crate) fn put_varint(&mut self, value: u64) {
         let mut bytes = [0; 10];
         let len = write_varint(&mut bytes, 0, value);
@@ -50,6 +60,11 @@ impl Tail {
 
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.block[..self.len]
+    }
+
+    /// The checksum that the manifest holds of this generation's tail.
+    pub(crate) fn sum(&self, generation: u64) -> u32 {
+        checksum(generation, 0, &[self.bytes()])
     }
 
     /// The bytes with zeros to the end of the page, and at least one page.
@@ -119,15 +134,20 @@ impl Generation {
 
     /// What is not in the files: for the tail of a checkpoint.
     pub(crate) fn tail(&self) -> Tail {
-        let mut out = Tail::with_capacity(PAGE_BYTES + self.log.tail_bytes() + self.keys.tail_bytes());
+        let rest = match &self.resolved {
+            None => self.keys.tail_bytes(),
+            Some(resolved) => {
+                let answers = resolved.answers.as_ref().map_or(0, |answers| answers.buckets.tail_bytes());
+                resolved.bitmap.len() * 8 + answers
+            }
+        };
+        let mut out = Tail::with_capacity(PAGE_BYTES + self.log.tail_bytes() + rest);
         self.log.write_tail(&mut out);
         match &self.resolved {
             None => self.keys.write_tail(&mut out),
             Some(resolved) => {
                 out.put_varint(resolved.bitmap.len() as u64);
-                for word in &resolved.bitmap {
-                    out.put(&word.to_le_bytes());
-                }
+                out.put_words(&resolved.bitmap);
                 if let Some(answers) = &resolved.answers {
                     answers.buckets.write_tail(&mut out);
                 }
@@ -136,9 +156,8 @@ impl Generation {
         out
     }
 
-    /// Its line in the manifest, given its tail.
+    /// Its line in the manifest, given its tail, whose checksum is left to whoever writes it.
     pub(crate) fn entry(&self, tail: &Tail) -> GenerationEntry {
-        let tail = tail.bytes();
         let answers = self.resolved.as_ref().and_then(|resolved| resolved.answers.as_ref());
         let buckets = match &self.resolved {
             None => Some(&*self.keys),
@@ -158,8 +177,8 @@ impl Generation {
             chunks: buckets.map_or(0, Buckets::chunks),
             answers: answers.is_some(),
             answer_shift: answers.map_or(0, |answers| answers.shift),
-            tail_bytes: tail.len() as u64,
-            tail_sum: checksum(self.number, 0, &[tail]),
+            tail_bytes: tail.bytes().len() as u64,
+            tail_sum: 0,
         }
     }
 
