@@ -6,15 +6,17 @@
 
 mod checked;
 mod example;
+mod links;
 mod raw;
 mod unknown;
 mod values;
 
 pub use checked::Config;
 pub use example::EXAMPLE;
+pub use links::LinkConfig;
 pub use raw::{
-    RawArchive, RawBudget, RawConfig, RawCrawl, RawFetch, RawIdentity, RawNetwork, RawPoliteness, RawScope,
-    RawTls,
+    RawArchive, RawBudget, RawConfig, RawCrawl, RawFetch, RawIdentity, RawLinks, RawNetwork, RawOrder,
+    RawPoliteness, RawScope, RawTls,
 };
 pub use unknown::nearest;
 
