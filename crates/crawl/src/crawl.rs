@@ -8,11 +8,11 @@ use mattock_frontier::blocklist::Blocklist;
 use mattock_frontier::{Frontier, FrontierOptions, Servers};
 
 use crate::blocking::BlocklistFile;
+use crate::config::RawCrawl;
 use crate::directory::Directory;
 use crate::exchange::Hub;
 use crate::member::{Common, frontier_dir};
 use crate::summary::Totals;
-use crate::config::RawCrawl;
 use crate::{Config, Control, CrawlError, End, Progress, RawConfig, Summary};
 
 const FRONTIER: &str = "frontier";
@@ -80,15 +80,7 @@ impl Crawl {
         };
         let resumed = Frontier::is_saved(env, &frontier_dir(&directory.state().join(FRONTIER), 0))?;
         let progress = Arc::new(Progress::new(config.partitions));
-        Ok(Crawl {
-            env: env.clone(),
-            directory,
-            config,
-            totals,
-            resumed,
-            progress,
-            _lock: lock,
-        })
+        Ok(Crawl { env: env.clone(), directory, config, totals, resumed, progress, _lock: lock })
     }
 
     /// Whether the crawl was begun in an earlier run.

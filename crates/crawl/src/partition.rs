@@ -302,15 +302,18 @@ impl Run<'_> {
     fn publish(&self) {
         let partition = &*self.partition;
         let counts = partition.frontier.counts();
-        partition.progress.publish(partition.inbox.index, Reading {
-            pages: partition.totals.pages,
-            bytes: partition.totals.bytes,
-            errors: partition.totals.errors,
-            queued: counts.queued,
-            in_flight: self.in_flight.len() as u64,
-            hosts: counts.hosts,
-            seen: counts.seen,
-        });
+        partition.progress.publish(
+            partition.inbox.index,
+            Reading {
+                pages: partition.totals.pages,
+                bytes: partition.totals.bytes,
+                errors: partition.totals.errors,
+                queued: counts.queued,
+                in_flight: self.in_flight.len() as u64,
+                hosts: counts.hosts,
+                seen: counts.seen,
+            },
+        );
     }
 }
 

@@ -154,8 +154,15 @@ impl Run<'_> {
         if visit.is_page() {
             partition.inbox.hub.unclaim_page();
         }
-        let finished =
-            Finished { visit, outcome, at: now, took: Duration::ZERO, retry_after_s: None, robots: None, content: None };
+        let finished = Finished {
+            visit,
+            outcome,
+            at: now,
+            took: Duration::ZERO,
+            retry_after_s: None,
+            robots: None,
+            content: None,
+        };
         partition.frontier.finished(finished, now)?;
         Ok(())
     }

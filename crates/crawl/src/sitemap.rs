@@ -137,7 +137,8 @@ mod tests {
     #[test]
     fn pages_are_one_step_deeper_than_their_sitemap() {
         let entry = |url: &str| Entry { url: url.to_owned(), lastmod: None };
-        let entries = vec![entry("/1"), entry("http://b.com/2"), entry("mailto:x@y"), entry("/c?remove_item=1")];
+        let entries =
+            vec![entry("/1"), entry("http://b.com/2"), entry("mailto:x@y"), entry("/c?remove_item=1")];
         let sitemap = Sitemap { kind: Kind::UrlSet, entries, ..Sitemap::default() };
         let found = links(&request("http://a.com/s.xml"), 0, 0, &sitemap, &rules(1));
         let urls: Vec<(&str, u32)> = found.links.iter().map(|link| (link.url.as_str(), link.depth)).collect();

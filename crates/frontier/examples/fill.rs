@@ -113,7 +113,8 @@ fn main() {
                 let outcome = FetchOutcome::Answered(if is_robots { 404 } else { 200 });
                 let robots = is_robots.then_some(RobotsAnswer { body: None, location: None });
                 let took = Duration::from_millis(1);
-                let finished = Finished { visit, outcome, at: now, took, retry_after_s: None, robots, content: None };
+                let finished =
+                    Finished { visit, outcome, at: now, took, retry_after_s: None, robots, content: None };
                 frontier.finished(finished, now).expect("the disk has room");
                 if !is_robots {
                     visited += 1;

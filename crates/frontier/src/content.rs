@@ -81,7 +81,8 @@ impl ContentStage {
         let ContentStage { seen, novelty, counts, .. } = self;
         loop {
             let count = seen.answers_ready(BATCH, |aux, first| {
-                let number = |at: usize| aux[at..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+                let number =
+                    |at: usize| aux[at..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
                 if aux.len() != 25 {
                     return;
                 }

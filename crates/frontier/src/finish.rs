@@ -56,7 +56,8 @@ impl Frontier {
             }
             Purpose::Robots { host, hops } => self.learn(&host, hops, outcome, robots, now)?,
         }
-        let (host, domain) = (visit.request.url.host_fingerprint().0, visit.request.url.domain_fingerprint().0);
+        let (host, domain) =
+            (visit.request.url.host_fingerprint().0, visit.request.url.domain_fingerprint().0);
         if let Some(content) = content {
             self.content.page(host, domain, content)?;
         }

@@ -90,8 +90,7 @@ impl Frontier {
             return Ok(false);
         }
         let mut batch = Vec::with_capacity(BATCH);
-        let count =
-            self.ready.pop(BATCH as u64, self.band_max(), |record| batch.push(record.to_vec()))?;
+        let count = self.ready.pop(BATCH as u64, self.band_max(), |record| batch.push(record.to_vec()))?;
         for mut record in batch {
             self.place(&mut record, now)?;
         }

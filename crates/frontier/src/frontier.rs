@@ -23,7 +23,9 @@ use crate::gates::Servers;
 use crate::options::{Cut, FrontierOptions};
 use crate::overflow::Overflow;
 use crate::rules::{RobotsStage, robots_url};
-use crate::{Application, Link, Politeness, Purpose, Refusal, Request, Scope, Sitemaps, Target, Visit, record};
+use crate::{
+    Application, Link, Politeness, Purpose, Refusal, Request, Scope, Sitemaps, Target, Visit, record,
+};
 
 /// What to do next.
 #[derive(Debug, PartialEq, Eq)]
@@ -350,8 +352,16 @@ impl Frontier {
         now: Time,
     ) -> Result<()> {
         let slot = self.slot_of(&url)?;
-        let request =
-            Request { url, depth: 0, redirects: 0, target: Target::Page, band: 0, attempt, budget: 0, number: 0 };
+        let request = Request {
+            url,
+            depth: 0,
+            redirects: 0,
+            target: Target::Page,
+            band: 0,
+            attempt,
+            budget: 0,
+            number: 0,
+        };
         let visit = Visit { request, purpose: Purpose::Robots { host, hops }, server: None };
         self.bench.push_ask(slot, visit, now);
         Ok(())

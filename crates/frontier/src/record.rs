@@ -214,8 +214,16 @@ mod tests {
     fn a_page_takes_two_bytes_beside_its_text() {
         let url = WebUrl::parse("http://example.org/").unwrap();
         let mut bytes = Vec::new();
-        let request =
-            Request { url, depth: 3, redirects: 0, target: Target::Page, band: 0, attempt: 0, budget: 0, number: 7 };
+        let request = Request {
+            url,
+            depth: 3,
+            redirects: 0,
+            target: Target::Page,
+            band: 0,
+            attempt: 0,
+            budget: 0,
+            number: 7,
+        };
         encode(&request, &mut bytes);
         assert_eq!(bytes, b"\x01\x03http://example.org/");
     }

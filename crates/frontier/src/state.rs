@@ -135,10 +135,7 @@ pub(crate) fn read(env: &Env, dir: &Path) -> Result<Option<Saved>> {
         Ok(bytes) => bytes,
         // Up to version 2 all of it was one file, and up to version 4 there was one partition.
         Err(error)
-            if matches!(
-                error.kind(),
-                std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory
-            ) =>
+            if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) =>
         {
             let parent = dir.parent().unwrap_or(dir);
             for path in [dir.to_owned(), parent.to_owned(), parent.join(NAME)] {

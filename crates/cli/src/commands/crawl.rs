@@ -4,9 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::Context;
-use mattock_crawl::config::{
-    RawBudget, RawCrawl, RawFetch, RawLinks, RawOrder, RawPoliteness, RawScope,
-};
+use mattock_crawl::config::{RawBudget, RawCrawl, RawFetch, RawLinks, RawOrder, RawPoliteness, RawScope};
 use mattock_crawl::{Config, Control, Crawl, End, RawConfig};
 use mattock_env::Env;
 

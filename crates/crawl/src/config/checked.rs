@@ -9,7 +9,8 @@ use mattock_fetch::{
     Proxy, TlsOptions,
 };
 use mattock_frontier::{
-    Application, BreadthFirst, BudgetPolicy, FrontierOptions, Politeness, Scope, ScopeRule, ShortPathsFirst, traps,
+    Application, BreadthFirst, BudgetPolicy, FrontierOptions, Politeness, Scope, ScopeRule, ShortPathsFirst,
+    traps,
 };
 use mattock_repository::WriterOptions;
 use mattock_weburl::WebUrl;
@@ -211,7 +212,9 @@ impl Config {
                 ..FrontierOptions::MEMORY_BYTES_MIN => {
                     return Err(wrong("crawl.memory")("it must be at least 64MiB".into()));
                 }
-                given if given / (crawl.partitions.unwrap_or(1) as u64) < FrontierOptions::MEMORY_BYTES_MIN => {
+                given
+                    if given / (crawl.partitions.unwrap_or(1) as u64) < FrontierOptions::MEMORY_BYTES_MIN =>
+                {
                     let message = "it must be at least 64MiB for each of the crawl.partitions";
                     return Err(wrong("crawl.memory")(message.into()));
                 }

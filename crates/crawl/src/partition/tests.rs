@@ -62,7 +62,8 @@ fn a_fetch_that_breaks_down_is_an_outcome_and_its_host_goes_on() {
                         let at = env.clock.now();
                         let robots = Some(RobotsAnswer { body: None, location: None });
                         let took = Duration::ZERO;
-                        let finished = Finished { visit, outcome, at, took, retry_after_s: None, robots, content: None };
+                        let finished =
+                            Finished { visit, outcome, at, took, retry_after_s: None, robots, content: None };
                         run.partition.frontier.finished(finished, at).unwrap();
                         continue;
                     }

@@ -46,9 +46,7 @@ fn they_are_told_and_nothing_is_written() {
         assert!(message(&env, "/crawl", "").contains("format version 2"));
         env.files.remove_file(Path::new("/crawl/state/frontier")).unwrap();
         env.files.create_dir_all(Path::new("/crawl/state/frontier/0")).unwrap();
-        env.files
-            .write_atomic(Path::new("/crawl/state/frontier/STATE"), b"MATTOCKF\x04\0\0\0 old")
-            .unwrap();
+        env.files.write_atomic(Path::new("/crawl/state/frontier/STATE"), b"MATTOCKF\x04\0\0\0 old").unwrap();
         assert!(message(&env, "/crawl", "").contains("format version 4"));
         env.files.write_atomic(Path::new("/crawl/state/frontier/0/STATE"), b"MATTOCKF garbage").unwrap();
         let damaged = message(&env, "/crawl", "");
