@@ -62,12 +62,13 @@ impl Hub {
                 (Mailbox { sender, waiting: AtomicUsize::new(0) }, receiver)
             })
             .unzip();
+        let page_limit = page_limit.unwrap_or(u64::MAX);
         let hub = Arc::new(Hub {
             boxes,
             units: AtomicUsize::new(partitions),
-            over: watch::Sender::new(None),
+            over: watch::Sender::new((pages >= page_limit).then_some(End::MaxPages)),
             arrived: watch::Sender::new(0),
-            page_limit: page_limit.unwrap_or(u64::MAX),
+            page_limit,
             pages_claimed: AtomicU64::new(pages),
             pages: AtomicU64::new(pages),
         });
@@ -322,6 +323,7 @@ mod tests {
         assert_eq!(hub.end(), None);
         hub.count_page();
         assert_eq!(hub.end(), Some(End::MaxPages));
+        assert_eq!(Hub::new(1, Some(3), 3).0.end(), Some(End::MaxPages), "there was nothing left to fetch");
     }
 
     #[test]
