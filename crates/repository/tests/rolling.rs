@@ -1,7 +1,7 @@
 //! Files begin, end and follow each other.
 
 use mattock_env::Random;
-use mattock_repository::{Page, RepositoryError, WarcWriter, WriterOptions};
+use mattock_repository::{Compression, Page, RepositoryError, WarcWriter, WriterOptions};
 
 use crate::common::*;
 
@@ -108,8 +108,8 @@ fn bad_options_are_refused_with_the_rule() {
         WriterOptions { prefix: "../up".into(), ..options() },
         WriterOptions { prefix: "".into(), ..options() },
         WriterOptions { prefix: ".hidden".into(), ..options() },
-        WriterOptions { level: 0, ..options() },
-        WriterOptions { level: 13, ..options() },
+        WriterOptions { compression: Compression::Gzip(0), ..options() },
+        WriterOptions { compression: Compression::Gzip(13), ..options() },
     ] {
         let error = WarcWriter::open(&files, directory(), bad, Random::from_seed(1)).err().unwrap();
         assert!(

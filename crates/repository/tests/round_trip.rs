@@ -1,7 +1,7 @@
 //! What is written is what is read.
 
 use mattock_env::UnixTime;
-use mattock_repository::{DatePrecision, Digest, Page, Truncated, WarcReader, WriterOptions};
+use mattock_repository::{Compression, DatePrecision, Digest, Page, Truncated, WarcReader, WriterOptions};
 use proptest::prelude::*;
 
 use crate::common::*;
@@ -93,7 +93,7 @@ proptest! {
     #[test]
     fn pages_come_back_exactly(inputs in prop::collection::vec(input(), 1..6), level in 1..=12, small in any::<bool>()) {
         let options = WriterOptions {
-            level,
+            compression: Compression::Gzip(level),
             buffer_bytes: if small { 100 } else { 1 << 20 },
             file_bytes_max: if small { 3000 } else { 1_000_000_000 },
             ..options()

@@ -89,8 +89,8 @@ pub struct Config {
     pub archive_prefix: String,
     /// When a new WARC file is begun.
     pub archive_file_bytes: u64,
-    /// Compression level of WARC files.
-    pub archive_level: i32,
+    /// What WARC files are compressed with.
+    pub archive_compression: mattock_repository::Compression,
 }
 
 pub(super) fn wrong(key: &'static str) -> impl Fn(String) -> ConfigError {
@@ -252,14 +252,7 @@ impl Config {
             headers: list("fetch.headers", &fetch.headers, values::header)?,
             archive_prefix: archive.prefix.clone().unwrap_or(writer.prefix),
             archive_file_bytes: size("archive.file_size", &archive.file_size, writer.file_bytes_max)?,
-            archive_level: match archive.level {
-                Some(level) if !(1..=12).contains(&level) => {
-                    return Err(wrong("archive.level")(format!(
-                        "{level} is no level; use 1 (fast) to 12 (small)"
-                    )));
-                }
-                given => given.unwrap_or(writer.level),
-            },
+            archive_compression: super::archive::compression(archive)?,
         })
     }
 
@@ -306,7 +299,7 @@ impl Config {
         warcinfo.extend(self.identity.from.clone().map(|from| field("http-header-from", from)));
         WriterOptions {
             prefix: self.archive_prefix.clone(),
-            level: self.archive_level,
+            compression: self.archive_compression,
             file_bytes_max: self.archive_file_bytes,
             warcinfo,
             ..WriterOptions::default()

@@ -160,7 +160,9 @@ verify = false
 prefix = "mattock"
 # A new file is begun at this size. (free)
 file_size = "1GB"
-# Compression: 1 is fast, 12 is small. (free)
+# "gzip" (.warc.gz, which every tool reads) or "zstd" (.warc.zst, faster and as small). (free)
+compression = "gzip"
+# Compression: 1 is fast; 12 is small with gzip, 19 with zstd. (free)
 level = 1
 "#;
 

@@ -4,6 +4,7 @@
 //! other ([`RawConfig::or`]: flags over environment over file over what the crawl was begun with) and then checked
 //! once, by [`RawConfig::check`], into a [`Config`] whose fields need no further questions.
 
+mod archive;
 mod checked;
 mod example;
 mod links;
@@ -11,6 +12,7 @@ mod raw;
 mod unknown;
 mod values;
 
+pub use archive::RawCompression;
 pub use checked::Config;
 pub use example::EXAMPLE;
 pub use links::LinkConfig;

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::archive::RawCompression;
 use super::checked::Files;
 use super::{Config, ConfigError, unknown, values};
 
@@ -197,6 +198,8 @@ section! {
         prefix: String,
         /// When a new file is begun.
         file_size: String,
+        /// What files are compressed with.
+        compression: RawCompression,
         /// Compression level.
         level: i32,
     }
