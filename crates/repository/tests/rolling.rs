@@ -75,6 +75,14 @@ fn another_run_goes_on_with_the_numbers_and_touches_no_old_file() {
     second.finish().unwrap();
     assert_eq!(&*place.file, "test-20990101000000-00042.warc.gz");
     assert_eq!(files.read(&archive(&files)[1]).unwrap(), before);
+
+    let mut third = writer(&files, WriterOptions { compression: Compression::Zstd(1), ..options() });
+    let place = third.write_page(&page("http://example.org/", b"", &[])).unwrap().place;
+    assert_eq!(&*place.file, "test-20990101000000-00043.warc.zst");
+    third.finish().unwrap();
+    let mut fourth = writer(&files, options());
+    let place = fourth.write_page(&page("http://example.org/", b"", &[])).unwrap().place;
+    assert_eq!(&*place.file, "test-20990101000000-00044.warc.gz");
 }
 
 #[test]
@@ -110,6 +118,8 @@ fn bad_options_are_refused_with_the_rule() {
         WriterOptions { prefix: ".hidden".into(), ..options() },
         WriterOptions { compression: Compression::Gzip(0), ..options() },
         WriterOptions { compression: Compression::Gzip(13), ..options() },
+        WriterOptions { compression: Compression::Zstd(0), ..options() },
+        WriterOptions { compression: Compression::Zstd(20), ..options() },
     ] {
         let error = WarcWriter::open(&files, directory(), bad, Random::from_seed(1)).err().unwrap();
         assert!(
