@@ -24,6 +24,8 @@ pub struct Heading {
 }
 
 const HEADINGS_MAX: usize = 256;
+/// Room for the text of a small page, at once.
+const CAPACITY: usize = 4 << 10;
 const HEADING_BYTES_MAX: usize = 1024;
 
 pub(crate) struct TextReader {
@@ -156,7 +158,7 @@ struct Lines {
 
 impl Lines {
     fn new(bytes_max: usize) -> Lines {
-        Lines { out: String::new(), gap: Gap::None, bytes_max }
+        Lines { out: String::with_capacity(bytes_max.min(CAPACITY)), gap: Gap::None, bytes_max }
     }
 
     fn is_full(&self) -> bool {
@@ -174,7 +176,11 @@ impl Lines {
             if word.is_empty() || self.is_full() {
                 return;
             }
-            let length = word.bytes().position(|b| b.is_ascii_whitespace()).unwrap_or(word.len());
+            let room = self.bytes_max - self.out.len();
+            let mut length = collapsed(word.as_bytes());
+            if length >= room {
+                length = word.bytes().position(|b| b.is_ascii_whitespace()).unwrap_or(word.len());
+            }
             let separator = match self.gap {
                 _ if self.out.is_empty() => "",
                 Gap::None => "",
@@ -182,7 +188,6 @@ impl Lines {
                 Gap::Line => "\n",
             };
             self.gap = Gap::None;
-            let room = self.bytes_max - self.out.len();
             if separator.len() + length > room {
                 // A word is not begun that cannot be finished, unless it is the only one.
                 if self.out.is_empty() {
@@ -195,6 +200,20 @@ impl Lines {
             self.out.push_str(&word[..length]);
             rest = &word[length..];
         }
+    }
+}
+
+/// How many bytes from the first word on are words with one blank between them: they can be taken as they are.
+fn collapsed(bytes: &[u8]) -> usize {
+    let mut at = 0;
+    loop {
+        let Some(blank) = bytes[at..].iter().position(u8::is_ascii_whitespace) else { return bytes.len() };
+        at += blank;
+        let goes_on = bytes[at] == b' ' && bytes.get(at + 1).is_some_and(|next| !next.is_ascii_whitespace());
+        if !goes_on {
+            return at;
+        }
+        at += 2;
     }
 }
 

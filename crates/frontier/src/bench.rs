@@ -17,10 +17,10 @@ use std::time::Duration;
 
 use mattock_env::Time;
 
-use crate::gates::{Gates, Servers};
+use crate::gates::Gates;
 use crate::host::{Address, Host, Rules, State, Work, page_visit};
 use crate::trials::{Trial, Trials};
-use crate::{Purpose, Request, Visit};
+use crate::{Purpose, Request, Servers, Visit};
 
 /// How much there may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

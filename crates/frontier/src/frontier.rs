@@ -19,12 +19,11 @@ use crate::bench::{Bench, Job, Slot};
 use crate::budget::Budget;
 use crate::content::{ContentCounts, ContentStage};
 use crate::error::Result;
-use crate::gates::Servers;
 use crate::options::{Cut, FrontierOptions};
 use crate::overflow::Overflow;
 use crate::rules::{RobotsStage, robots_url};
 use crate::{
-    Application, Link, Politeness, Purpose, Refusal, Request, Scope, Sitemaps, Target, Visit, record,
+    Application, Link, Politeness, Purpose, Refusal, Request, Scope, Servers, Sitemaps, Target, Visit, record,
 };
 
 /// What to do next.

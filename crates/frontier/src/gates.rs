@@ -5,15 +5,13 @@
 //! time at which it is worth trying again. These times are handed out a delay apart, so that ten thousand hosts behind one
 //! address cost one try each per visit and not ten thousand.
 //!
-//! [`Servers`] are shared by all partitions of a process, behind one lock per shard; [`Gates`] belong to one partition.
+//! [`Gates`] belong to one partition; [`Servers`](crate::Servers) are such gates shared by all partitions of a process.
 //!
 //! Invariants: between two visits through a gate lies its delay; a gate that is taken is never forgotten. A gate that is free
 //! and whose delay is over is, so the tables hold those of the last few seconds only.
 
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::net::IpAddr;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use mattock_env::Time;
@@ -126,50 +124,6 @@ impl<K: Hash + Eq + Copy> Gates<K> {
     /// Whether the table is empty.
     pub fn is_empty(&self) -> bool {
         self.gates.is_empty()
-    }
-}
-
-const SHARDS: usize = 16;
-
-/// The gates of servers, for all partitions of a process.
-#[derive(Debug)]
-pub struct Servers {
-    shards: Vec<Mutex<Gates<IpAddr>>>,
-}
-
-impl Servers {
-    /// With this delay; zero means that servers are not looked at.
-    pub fn new(delay: Duration) -> Servers {
-        Servers { shards: (0..SHARDS).map(|_| Mutex::new(Gates::new(delay))).collect() }
-    }
-
-    fn with<T>(&self, server: IpAddr, work: impl FnOnce(&mut Gates<IpAddr>) -> T) -> T {
-        let last = match server {
-            IpAddr::V4(address) => address.octets()[3],
-            IpAddr::V6(address) => address.octets()[15],
-        };
-        let shard = &self.shards[usize::from(last) % SHARDS];
-        work(&mut shard.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// Takes the server's gate, or says when to come again.
-    pub fn take(&self, server: IpAddr, now: Time) -> Result<(), Time> {
-        self.with(server, |gates| gates.take(server, now))
-    }
-
-    /// The visit ended.
-    pub fn release(&self, server: IpAddr, ended: Time, wait: Duration) {
-        self.with(server, |gates| gates.release(server, ended, wait));
-    }
-
-    /// Gives back a gate that was taken and not used.
-    pub fn give_back(&self, server: IpAddr) {
-        self.with(server, |gates| gates.give_back(server));
-    }
-
-    /// Keeps a server from being visited before `time`.
-    pub fn hold(&self, server: IpAddr, time: Time) {
-        self.with(server, |gates| gates.hold(server, time));
     }
 }
 
