@@ -8,6 +8,8 @@
 //! Costs: each piece is decoded once and copied once; what is left out is not decoded. Memory is bounded by
 //! [`Options::text_bytes_max`] and a fixed number of headings.
 
+use std::borrow::Cow;
+
 use encoding_rs::Encoding;
 
 use crate::entities::{Context, decode};
@@ -36,6 +38,8 @@ pub(crate) struct TextReader {
     heading: Option<(u8, Lines)>,
     /// The element that is left out, and how many of its kind are open.
     hidden: Option<(Key, u32)>,
+    /// There is room for no more.
+    done: bool,
 }
 
 impl TextReader {
@@ -46,6 +50,7 @@ impl TextReader {
             headings: options.headings.then(Vec::new),
             heading: None,
             hidden: None,
+            done: false,
         }
     }
 
@@ -56,15 +61,22 @@ impl TextReader {
             return;
         }
         work::count(raw.len());
-        let (text, _) = self.encoding.decode_without_bom_handling(raw);
+        let text = match std::str::from_utf8(raw) {
+            Ok(text) if raw.is_ascii() || self.encoding == encoding_rs::UTF_8 => Cow::Borrowed(text),
+            _ => self.encoding.decode_without_bom_handling(raw).0,
+        };
         let text = decode(text, Context::Text);
         for lines in in_text.into_iter().chain(in_heading) {
             lines.push(&text);
         }
+        self.done = self.headings.is_none() && self.text.as_ref().is_none_or(Lines::is_full);
     }
 
     /// `empty`: there will be no end tag.
     pub(crate) fn start(&mut self, name: &[u8], empty: bool) {
+        if self.done {
+            return;
+        }
         let Some(flow) = Flow::of(name) else { return };
         match flow {
             Flow::Hidden if empty => {}
@@ -94,6 +106,9 @@ impl TextReader {
     }
 
     pub(crate) fn end(&mut self, name: &[u8]) {
+        if self.done {
+            return;
+        }
         let Some(flow) = Flow::of(name) else { return };
         match flow {
             Flow::Hidden => {
