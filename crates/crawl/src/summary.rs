@@ -19,6 +19,9 @@ pub enum End {
     Stopped,
 }
 
+/// Domains whose pages are counted one by one, in each partition: counts must not outgrow the memory.
+const DOMAINS_MAX: usize = 1 << 16;
+
 /// Counts over all runs of a crawl; saved with its state.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -33,6 +36,8 @@ pub(crate) struct Totals {
     pub(crate) outcomes: BTreeMap<String, u64>,
     pub(crate) refused: BTreeMap<String, u64>,
     pub(crate) sitemaps: BTreeMap<String, u64>,
+    /// Pages of domains beyond the first so many.
+    pub(crate) pages_of_other_domains: u64,
     /// Pages by pay-level domain.
     pub(crate) domains: BTreeMap<String, u64>,
 }
@@ -47,6 +52,7 @@ impl Totals {
         self.copies += other.copies;
         self.near_copies += other.near_copies;
         self.links_exchanged += other.links_exchanged;
+        self.pages_of_other_domains += other.pages_of_other_domains;
         let maps = [
             (&mut self.outcomes, other.outcomes),
             (&mut self.refused, other.refused),
@@ -73,7 +79,14 @@ impl Totals {
         match outcome.status() {
             Some(200) => {
                 self.pages += 1;
-                *self.domains.entry(url.domain().to_owned()).or_default() += 1;
+                let known = self.domains.len();
+                match self.domains.get_mut(url.domain()) {
+                    Some(pages) => *pages += 1,
+                    None if known < DOMAINS_MAX => {
+                        self.domains.insert(url.domain().to_owned(), 1);
+                    }
+                    None => self.pages_of_other_domains += 1,
+                }
             }
             Some(0..400) => {}
             _ => self.errors += 1,
@@ -111,7 +124,7 @@ pub struct Summary {
     pub seconds: f64,
     /// CPU seconds of the process in this run.
     pub cpu_seconds: f64,
-    /// Domains that pages were fetched from.
+    /// Domains that pages were fetched from; each partition counts up to 65,536.
     pub domains: u64,
     /// What became of the URLs that were fetched: statuses and failures with their counts.
     pub outcomes: BTreeMap<String, u64>,
