@@ -2,6 +2,8 @@
 
 use std::net::Ipv4Addr;
 
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+
 use super::reply;
 use crate::answer::{HTML, TEXT};
 use crate::web::Web;
@@ -9,9 +11,7 @@ use crate::world::{Answer, Request, Resolution};
 
 const DOMAIN: &str = "healthy-sim.com";
 /// Paragraphs that make a page about 20 KB.
-const PARAGRAPHS: usize = 200;
-const PARAGRAPH: &str =
-    "<p>All happy hosts are alike; every unhappy host is unhappy in its own way, as the table says.\n";
+const PARAGRAPHS: u64 = 200;
 
 /// `www0.healthy-sim.com`, `www1…`: each with pages from `/` to `/page/N`, all linked from the home page.
 #[derive(Clone, Copy, Debug, Default)]
@@ -73,8 +73,12 @@ impl Web for HealthyWeb {
                     return Answer::status(404, body);
                 }
                 body.extend_from_slice(reply::page(path, &["/".to_owned()]).as_bytes());
-                for _ in 0..PARAGRAPHS {
-                    body.extend_from_slice(PARAGRAPH.as_bytes());
+                // No two pages say the same, or a crawler that looks for news would find none.
+                let page = xxh3_64_with_seed(path.as_bytes(), xxh3_64(request.host.as_bytes()));
+                for paragraph in 0..PARAGRAPHS {
+                    body.extend_from_slice(b"<p>");
+                    reply::spell(page.wrapping_mul(2 * paragraph + 1), body);
+                    body.push(b'\n');
                 }
             }
         }

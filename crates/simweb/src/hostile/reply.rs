@@ -73,9 +73,17 @@ pub(super) fn drip(bytes: &'static [u8], pause: Duration) -> Step {
 
 /// A few words that belong to this text: pages that say them are not the same.
 pub(super) fn spelled(text: &str) -> String {
-    let hash = xxhash_rust::xxh3::xxh3_64(text.as_bytes());
-    let words: Vec<&str> = (0..12).map(|word| WORDS[(hash >> (4 * word)) as usize % WORDS.len()]).collect();
-    words.join(" ")
+    let mut words = Vec::new();
+    spell(xxhash_rust::xxh3::xxh3_64(text.as_bytes()), &mut words);
+    String::from_utf8(words).expect("the words are ASCII")
+}
+
+/// The words of a number.
+pub(super) fn spell(number: u64, out: &mut Vec<u8>) {
+    for word in 0..16 {
+        out.extend_from_slice(WORDS[(number >> (4 * word)) as usize % WORDS.len()].as_bytes());
+        out.push(b' ');
+    }
 }
 
 pub(super) const WORDS: [&str; 16] = [
