@@ -39,7 +39,7 @@ fn beast(env: &Env, args: &LabBeastArgs) -> anyhow::Result<()> {
     let report = beast::run(env, &queues, crawl);
     drop(env.files.remove_dir_all(&queues));
     let report = report?;
-    save(env, &args.out, "beast.svg", &report.chart().render().standalone())?;
+    save(env, &args.out, "beast.svg", report.chart().render().standalone())?;
     save(env, &args.out, "beast.md", &report.markdown("beast.svg"))?;
     finish(env, &args.out, "beast", &report, args.json, || beast_text(&report))
 }
@@ -76,8 +76,8 @@ fn star(env: &Env, args: &LabStarArgs) -> anyhow::Result<()> {
         ..StarCrawl::default()
     };
     let report = star::run(crawl, |budget| eprintln!("Crawling with the budget {budget} …"))?;
-    save(env, &args.out, "star-share.svg", &report.share_chart().render().standalone())?;
-    save(env, &args.out, "star-degree.svg", &report.degree_chart().render().standalone())?;
+    save(env, &args.out, "star-share.svg", report.share_chart().render().standalone())?;
+    save(env, &args.out, "star-degree.svg", report.degree_chart().render().standalone())?;
     save(env, &args.out, "star.md", &report.markdown())?;
     finish(env, &args.out, "star", &report, args.json, || format!("{report}\n"))
 }
