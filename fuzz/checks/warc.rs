@@ -7,7 +7,7 @@ use mattock_repository::{WarcReader, repair_tail};
 
 pub(crate) fn check(bytes: &[u8]) {
     let files = Files::simulated(SimFiles::new(Random::from_seed(1)));
-    let path = Path::new("/archive/x.warc.gz");
+    let path = Path::new("/archive/x.warc");
     files.create_dir_all(Path::new("/archive")).expect("a folder");
     let file = files.open(path, OpenMode::CreateOrTruncate).expect("a file");
     file.write_all_at(bytes, 0).expect("room for it");

@@ -74,6 +74,18 @@ pub(crate) struct CrawlArgs {
     #[arg(long, value_enum, env = "MATTOCK_BUDGET")]
     pub(crate) budget: Option<Budget>,
 
+    /// In which order pages are fetched
+    #[arg(long, value_enum, env = "MATTOCK_ORDER")]
+    pub(crate) order: Option<Order>,
+
+    /// A file of hosts, domains, addresses and URLs that must not be touched; may be changed while the crawl runs
+    #[arg(long, value_name = "FILE", env = "MATTOCK_BLOCKLIST")]
+    pub(crate) blocklist: Option<String>,
+
+    /// Parts of the crawl, by domain, each on a core of its own; as many as there are cores if not given
+    #[arg(long, value_name = "N", env = "MATTOCK_PARTITIONS")]
+    pub(crate) partitions: Option<usize>,
+
     /// Time between two requests to one host, like 500ms or 2s
     #[arg(long, value_name = "DURATION", env = "MATTOCK_DELAY", value_parser = checked_duration)]
     pub(crate) delay: Option<String>,
@@ -121,6 +133,14 @@ pub(crate) enum Budget {
     Broad,
     /// Nothing for domains that few others link to
     PopularOnly,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Order {
+    /// As they are found
+    BreadthFirst,
+    /// Those with the shortest paths first
+    ShortPathsFirst,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

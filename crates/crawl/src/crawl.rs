@@ -4,16 +4,25 @@ use std::path::Path;
 use std::sync::Arc;
 
 use mattock_env::{Env, File};
-use mattock_frontier::{Frontier, FrontierOptions, Scope, Servers};
-use mattock_repository::WarcWriter;
+use mattock_frontier::blocklist::Blocklist;
+use mattock_frontier::{Frontier, FrontierOptions, Servers};
 
+use crate::blocking::BlocklistFile;
+use crate::config::RawCrawl;
 use crate::directory::Directory;
-use crate::partition::Partition;
+use crate::exchange::Hub;
+use crate::member::{Common, frontier_dir};
 use crate::summary::Totals;
-use crate::{Config, Control, CrawlError, LinkRules, Progress, RawConfig, Summary};
+use crate::{Config, Control, CrawlError, End, Progress, RawConfig, Summary};
 
 const FRONTIER: &str = "frontier";
 const TOTALS: &str = "totals.json";
+
+/// As many as there are cores, if each has enough memory.
+fn partitions_for(env: &Env, asked: &RawConfig) -> Option<usize> {
+    let memory_bytes = asked.check().ok()?.memory_bytes;
+    Some(env.cores().min((memory_bytes / FrontierOptions::MEMORY_BYTES_MIN) as usize).max(1))
+}
 
 /// A crawl that is ready to run.
 pub struct Crawl {
@@ -34,6 +43,10 @@ impl Crawl {
         let (directory, saved) = Directory::open(&env.files, root)?;
         let mut merged = match saved {
             Some(saved) => {
+                let partitions = saved.crawl.partitions.unwrap_or(1);
+                if asked.crawl.partitions.is_some_and(|asked| asked != partitions) {
+                    return Err(CrawlError::Partitions { partitions });
+                }
                 let mut seeds = saved.crawl.seeds.clone().unwrap_or_default();
                 let more = asked.crawl.seeds.clone().unwrap_or_default();
                 seeds.extend(more.into_iter().filter(|seed| !seeds.contains(seed)).collect::<Vec<_>>());
@@ -41,7 +54,13 @@ impl Crawl {
                 merged.crawl.seeds = Some(seeds);
                 merged
             }
-            None => asked,
+            None => RawConfig {
+                crawl: RawCrawl {
+                    partitions: asked.crawl.partitions.or_else(|| partitions_for(env, &asked)),
+                    ..asked.crawl
+                },
+                ..asked
+            },
         };
         let config = merged.check()?;
         if config.seeds.is_empty() {
@@ -59,16 +78,9 @@ impl Crawl {
             })?,
             None => Totals::default(),
         };
-        let resumed = Frontier::is_saved(env, &directory.state().join(FRONTIER))?;
-        Ok(Crawl {
-            env: env.clone(),
-            directory,
-            config,
-            totals,
-            resumed,
-            progress: Arc::default(),
-            _lock: lock,
-        })
+        let resumed = Frontier::is_saved(env, &frontier_dir(&directory.state().join(FRONTIER), 0))?;
+        let progress = Arc::new(Progress::new(config.partitions));
+        Ok(Crawl { env: env.clone(), directory, config, totals, resumed, progress, _lock: lock })
     }
 
     /// Whether the crawl was begun in an earlier run.
@@ -91,71 +103,75 @@ impl Crawl {
         self.progress.clone()
     }
 
-    /// Crawls. Must be called inside [`mattock_env::run`] or a simulation: fetches are local tasks.
+    /// Crawls. Must be called inside [`mattock_env::run`] or a simulation: fetches are local tasks. With more than one partition
+    /// each has a thread of its own; in a simulation they share the one that there is.
     pub async fn run(self, control: Control) -> Result<Summary, CrawlError> {
-        let begun = self.env.clock.now();
+        let Crawl { env, directory, config, mut totals, progress, _lock, .. } = self;
+        let begun = env.clock.now();
         let cpu_begun = mattock_env::cpu_seconds().unwrap_or_default();
-        let politeness = self.config.politeness.clone();
-        let servers = Arc::new(Servers::new(politeness.server_delay));
-        let mut frontier = Frontier::open(
-            &self.env,
-            &self.directory.state().join(FRONTIER),
-            FrontierOptions {
-                scope: Scope::new(self.config.scope, self.config.max_depth),
-                resolve: !politeness.server_delay.is_zero(),
-                politeness,
-                product_token: self.config.product.clone(),
-                budget: self.config.budget.clone(),
-                memory_bytes: self.config.memory_bytes,
-            },
-            servers,
-        )?;
-        for seed in &self.config.seeds {
-            frontier.include(seed);
-        }
-        for seed in &self.config.seeds {
-            frontier.seed(seed.clone())?;
-        }
-        let archive = WarcWriter::open(
-            &self.env.files,
-            &self.directory.warc(),
-            self.config.writer_options(),
-            self.env.random.fork("warc"),
-        )?;
-        let rules = LinkRules { redirects_max: self.config.redirects_max, ..LinkRules::default() };
-        let mut partition = Partition {
-            env: self.env.clone(),
-            config: self.config,
-            frontier,
-            archive,
-            rules,
-            totals: self.totals,
-            control,
-            progress: self.progress,
+        let blocklist = Blocklist::default();
+        let watch = match &config.links.blocklist {
+            Some(path) => {
+                let file = BlocklistFile::open(&env.files, path, &blocklist)?;
+                Some(tokio::task::spawn_local(file.watch(env.clock.clone())))
+            }
+            None => None,
         };
-        let end = partition.run().await;
-        // The archive is closed whatever happened; after a failure the saved state stays that of the last clean stop.
-        let archived = partition.archive.finish();
-        let Partition { mut frontier, mut totals, .. } = partition;
-        let end = end?;
-        archived?;
-        let counts = frontier.counts();
-        for (refusal, count) in &counts.refused {
-            *totals.refused.entry(refusal.to_string()).or_default() += count;
+        let common = Common {
+            env: env.clone(),
+            config: config.clone(),
+            frontiers: directory.state().join(FRONTIER),
+            warc: directory.warc(),
+            servers: Arc::new(Servers::new(config.politeness.server_delay)),
+            blocklist,
+            control,
+            progress: progress.clone(),
+        };
+        let (hub, inboxes) = Hub::new(config.partitions, config.max_pages, totals.pages);
+        drop(hub);
+        let mut running = Vec::new();
+        for (index, inbox) in inboxes.into_iter().enumerate() {
+            // What was counted before goes on being counted by the first.
+            let before = if index == 0 { std::mem::take(&mut totals) } else { Totals::default() };
+            let member = common.clone();
+            running.push(if config.partitions == 1 || env.is_simulated() {
+                tokio::task::spawn_local(member.run(inbox, before))
+            } else {
+                let name = format!("partition-{index}");
+                tokio::task::spawn_local(mattock_env::run_apart(name, move || member.run(inbox, before)))
+            });
         }
-        frontier.save(self.env.clock.now())?;
+        let mut outcomes = Vec::new();
+        for task in running {
+            outcomes.push(task.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic())));
+        }
+        if let Some(watch) = watch {
+            watch.abort();
+        }
+        let (mut end, mut urls_seen, mut urls_queued) = (End::Complete, 0, 0);
+        for outcome in outcomes {
+            let outcome = outcome?;
+            end = outcome.end;
+            urls_seen += outcome.counts.seen;
+            urls_queued += outcome.counts.queued;
+            totals.add(outcome.totals);
+        }
         let bytes = serde_json::to_vec_pretty(&totals).expect("counts by name always have a JSON form");
-        self.directory.write_state(TOTALS, &bytes)?;
+        directory.write_state(TOTALS, &bytes)?;
 
         let mut domain_pages: Vec<(String, u64)> = totals.domains.into_iter().collect();
         domain_pages.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         Ok(Summary {
             end,
+            partitions: config.partitions as u64,
             pages: totals.pages,
-            urls_seen: counts.seen,
-            urls_queued: counts.queued,
+            copies: totals.copies,
+            near_copies: totals.near_copies,
+            urls_seen,
+            urls_queued,
+            links_exchanged: totals.links_exchanged,
             bytes: totals.bytes,
-            seconds: self.env.clock.now().since(begun).as_secs_f64(),
+            seconds: env.clock.now().since(begun).as_secs_f64(),
             cpu_seconds: mattock_env::cpu_seconds().unwrap_or_default() - cpu_begun,
             domains: domain_pages.len() as u64,
             outcomes: totals.outcomes,

@@ -3,7 +3,7 @@
 //! | file | what |
 //! |---|---|
 //! | `crawl.toml` | the configuration that the crawl was last run with; marks the directory as a crawl |
-//! | `warc/*.warc.gz` | the archive |
+//! | `warc/*.warc.*` | the archive |
 //! | `state/lock` | held by the process that crawls, so that there is only one |
 //! | `state/frontier` | the frontier, saved at every clean stop |
 //! | `state/totals.json` | what was counted so far, saved with it |

@@ -42,6 +42,20 @@ pub enum CrawlError {
         /// What the system says.
         source: io::Error,
     },
+    /// The blocklist cannot be used.
+    #[error("the blocklist {}: {message}", path.display())]
+    Blocklist {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// What is on disk is divided otherwise.
+    #[error("the crawl was begun with {partitions} partition(s) and keeps them; leave --partitions out")]
+    Partitions {
+        /// How many it has.
+        partitions: usize,
+    },
     /// The frontier could not go on.
     #[error(transparent)]
     Frontier(#[from] FrontierError),

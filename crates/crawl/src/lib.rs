@@ -17,16 +17,20 @@
 //! unsynced tail.
 
 mod archive;
+mod blocking;
 pub mod config;
 mod connections;
 mod control;
 mod crawl;
 mod directory;
 mod error;
+mod exchange;
+mod member;
 mod page;
 mod partition;
 mod progress;
 mod rules;
+mod settle;
 mod sitemap;
 mod summary;
 mod task;

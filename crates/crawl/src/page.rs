@@ -2,6 +2,7 @@
 
 use mattock_extract::{Options, extract};
 use mattock_fetch::{Exchange, Redirect};
+use mattock_frontier::novelty::simhash;
 use mattock_frontier::{Link, Request};
 use mattock_robots::Directives;
 use mattock_weburl::{Base, WebUrl};
@@ -40,17 +41,17 @@ fn is_html(content_type: Option<&str>) -> bool {
     kind.eq_ignore_ascii_case("text/html") || kind.eq_ignore_ascii_case("application/xhtml+xml")
 }
 
-/// The links of an HTML page.
+/// The links of an HTML page, and the sketch of its text if it has any.
 ///
 /// Only navigation counts (anchors, areas, frames, refresh); links that say `nofollow`, and pages that say it of
 /// all their links, are not followed.
-pub(crate) fn links(
+pub(crate) fn read(
     request: &Request,
     exchange: &Exchange,
     body: &[u8],
     options: &Options,
     rules: &LinkRules,
-) -> Harvest {
+) -> (Harvest, Option<u64>) {
     let mut harvest = Harvest::default();
     let page = extract(body, exchange.field("content-type"), options);
     let in_head = exchange
@@ -59,8 +60,9 @@ pub(crate) fn links(
         .map(|value| Directives::parse_header(value, &options.product_token));
     let in_page = page.robots_meta.iter().map(|content| Directives::parse(content));
     let directives = in_head.chain(in_page).fold(Directives::default(), Directives::merge);
+    let sketch = page.text.as_deref().map(simhash).filter(|sketch| *sketch != 0);
     if directives.nofollow {
-        return harvest;
+        return (harvest, sketch);
     }
     let base = match &page.base {
         Some(href) => Base::with_href(&request.url, href),
@@ -71,7 +73,7 @@ pub(crate) fn links(
             harvest.offer(Link::page(url, request.depth + 1), rules);
         }
     }
-    harvest
+    (harvest, sketch)
 }
 
 #[cfg(test)]

@@ -1,10 +1,16 @@
-//! Numbers that a running crawl shows to whoever looks: written by the partition, read by displays.
+//! Numbers that a running crawl shows to whoever looks: written by the partitions, each its own, and read by displays.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Counters and gauges of a running crawl.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Progress {
+    partitions: Vec<Gauges>,
+}
+
+/// Those of one partition.
+#[derive(Debug, Default)]
+struct Gauges {
     pages: AtomicU64,
     bytes: AtomicU64,
     errors: AtomicU64,
@@ -34,28 +40,35 @@ pub struct Reading {
 }
 
 impl Progress {
-    /// The numbers now.
+    pub(crate) fn new(partitions: usize) -> Progress {
+        Progress { partitions: (0..partitions).map(|_| Gauges::default()).collect() }
+    }
+
+    /// The numbers now, of all partitions together.
     pub fn read(&self) -> Reading {
-        let get = |value: &AtomicU64| value.load(Ordering::Relaxed);
+        let sum = |value: fn(&Gauges) -> &AtomicU64| {
+            self.partitions.iter().map(|gauges| value(gauges).load(Ordering::Relaxed)).sum()
+        };
         Reading {
-            pages: get(&self.pages),
-            bytes: get(&self.bytes),
-            errors: get(&self.errors),
-            queued: get(&self.queued),
-            in_flight: get(&self.in_flight),
-            hosts: get(&self.hosts),
-            seen: get(&self.seen),
+            pages: sum(|gauges| &gauges.pages),
+            bytes: sum(|gauges| &gauges.bytes),
+            errors: sum(|gauges| &gauges.errors),
+            queued: sum(|gauges| &gauges.queued),
+            in_flight: sum(|gauges| &gauges.in_flight),
+            hosts: sum(|gauges| &gauges.hosts),
+            seen: sum(|gauges| &gauges.seen),
         }
     }
 
-    pub(crate) fn publish(&self, reading: Reading) {
+    pub(crate) fn publish(&self, partition: usize, reading: Reading) {
         let set = |value: &AtomicU64, number| value.store(number, Ordering::Relaxed);
-        set(&self.pages, reading.pages);
-        set(&self.bytes, reading.bytes);
-        set(&self.errors, reading.errors);
-        set(&self.queued, reading.queued);
-        set(&self.in_flight, reading.in_flight);
-        set(&self.hosts, reading.hosts);
-        set(&self.seen, reading.seen);
+        let gauges = &self.partitions[partition];
+        set(&gauges.pages, reading.pages);
+        set(&gauges.bytes, reading.bytes);
+        set(&gauges.errors, reading.errors);
+        set(&gauges.queued, reading.queued);
+        set(&gauges.in_flight, reading.in_flight);
+        set(&gauges.hosts, reading.hosts);
+        set(&gauges.seen, reading.seen);
     }
 }

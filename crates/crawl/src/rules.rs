@@ -1,8 +1,8 @@
 //! Which of the links that were found are taken at all, wherever they lead.
 //!
 //! Filled by [`page`](crate::page) and [`sitemap`](crate::sitemap) with what they find, emptied into the frontier, whose
-//! scope then says what the crawl is about. Here stands what no crawl wants: paths that grow for ever, links that do
-//! something when they are asked for, redirects and sitemaps without end. Every refusal has a name that is counted.
+//! scope then says what the crawl is about and what looks like a trap. Here stands what depends on how a link was found: links
+//! that do something when they are asked for, redirects and sitemaps without end. Every refusal has a name that is counted.
 //!
 //! Nothing is kept between two pages: what a rule needs to know travels with the link. A link costs one look at its text.
 
@@ -17,10 +17,6 @@ use mattock_weburl::WebUrl;
 pub struct LinkRules {
     /// Redirects that are followed one after the other.
     pub redirects_max: u8,
-    /// Segments of a path.
-    pub path_segments_max: usize,
-    /// How often a segment may come again in a path.
-    pub segment_repeats_max: usize,
     /// Names of query parameters that make a link do something. Such links are not followed.
     pub acting_parameters: Vec<String>,
     /// Limits on sitemaps.
@@ -59,8 +55,6 @@ impl Default for LinkRules {
     fn default() -> LinkRules {
         LinkRules {
             redirects_max: 10,
-            path_segments_max: 20,
-            segment_repeats_max: 2,
             acting_parameters: ACTING_PARAMETERS.map(str::to_owned).to_vec(),
             sitemaps: SitemapRules::default(),
         }
@@ -82,8 +76,6 @@ impl Default for SitemapRules {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Untaken {
     TooManyRedirects,
-    PathTooDeep,
-    PathRepeats,
     Acts,
     SitemapElsewhere,
     SitemapTooDeep,
@@ -95,8 +87,6 @@ impl Untaken {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Untaken::TooManyRedirects => "too-many-redirects",
-            Untaken::PathTooDeep => "path-too-deep",
-            Untaken::PathRepeats => "path-repeats",
             Untaken::Acts => "acting-link",
             Untaken::SitemapElsewhere => "sitemap-elsewhere",
             Untaken::SitemapTooDeep => "sitemap-too-deep",
@@ -110,21 +100,7 @@ impl LinkRules {
         if link.redirects > self.redirects_max {
             return Some(Untaken::TooManyRedirects);
         }
-        if self.acts(&link.url) {
-            return Some(Untaken::Acts);
-        }
-        let segments = || link.url.path().split('/').filter(|segment| !segment.is_empty());
-        let count = segments().count();
-        if count > self.path_segments_max {
-            return Some(Untaken::PathTooDeep);
-        }
-        if count <= self.segment_repeats_max + 1 {
-            return None;
-        }
-        let often = |segment| segments().filter(|other| *other == segment).count();
-        segments()
-            .any(|segment| often(segment) > self.segment_repeats_max + 1)
-            .then_some(Untaken::PathRepeats)
+        self.acts(&link.url).then_some(Untaken::Acts)
     }
 
     fn acts(&self, url: &WebUrl) -> bool {
@@ -166,22 +142,6 @@ mod tests {
     fn verdict(path: &str) -> Option<Untaken> {
         let url = WebUrl::parse(&format!("http://a.com{path}")).unwrap();
         LinkRules::default().refuses(&Link::page(url, 0))
-    }
-
-    #[test]
-    fn paths_that_grow_are_left() {
-        for (path, expected) in [
-            ("/", None),
-            ("/a/a/a/", None),
-            ("/a/a/a/a/", Some(Untaken::PathRepeats)),
-            ("/a/b/a/b/a/b/", None),
-            ("/a/b/a/b/a/b/a/", Some(Untaken::PathRepeats)),
-            ("//////a//////", None),
-            ("/1/2/3/4/5/6/7/8/9/10/11/12/13/14/15/16/17/18/19/20", None),
-            ("/1/2/3/4/5/6/7/8/9/10/11/12/13/14/15/16/17/18/19/20/21", Some(Untaken::PathTooDeep)),
-        ] {
-            assert_eq!(verdict(path), expected, "{path}");
-        }
     }
 
     #[test]

@@ -99,6 +99,7 @@ mod tests {
             depth: 2,
             redirects: 0,
             target: Target::Page,
+            band: 0,
             attempt: 0,
             budget: 0,
             number: 0,
@@ -136,12 +137,13 @@ mod tests {
     #[test]
     fn pages_are_one_step_deeper_than_their_sitemap() {
         let entry = |url: &str| Entry { url: url.to_owned(), lastmod: None };
-        let entries = vec![entry("/1"), entry("http://b.com/2"), entry("mailto:x@y"), entry("/a/a/a/a/")];
+        let entries =
+            vec![entry("/1"), entry("http://b.com/2"), entry("mailto:x@y"), entry("/c?remove_item=1")];
         let sitemap = Sitemap { kind: Kind::UrlSet, entries, ..Sitemap::default() };
         let found = links(&request("http://a.com/s.xml"), 0, 0, &sitemap, &rules(1));
         let urls: Vec<(&str, u32)> = found.links.iter().map(|link| (link.url.as_str(), link.depth)).collect();
         assert_eq!(urls, [("http://a.com/1", 3), ("http://b.com/2", 3)]);
-        assert_eq!(found.untaken[&Untaken::PathRepeats], 1);
+        assert_eq!(found.untaken[&Untaken::Acts], 1);
     }
 
     /// Whatever indexes name, a robots.txt leads to no more files than it may.

@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use mattock_fetch::FetchOutcome;
+use mattock_frontier::{Request, Target};
+use mattock_weburl::WebUrl;
 use serde::{Deserialize, Serialize};
 
 /// Why a run ended.
@@ -24,6 +27,9 @@ pub(crate) struct Totals {
     pub(crate) bytes: u64,
     pub(crate) errors: u64,
     pub(crate) robots_fetches: u64,
+    pub(crate) copies: u64,
+    pub(crate) near_copies: u64,
+    pub(crate) links_exchanged: u64,
     pub(crate) outcomes: BTreeMap<String, u64>,
     pub(crate) refused: BTreeMap<String, u64>,
     pub(crate) sitemaps: BTreeMap<String, u64>,
@@ -31,17 +37,74 @@ pub(crate) struct Totals {
     pub(crate) domains: BTreeMap<String, u64>,
 }
 
+impl Totals {
+    /// Adds what another partition has counted.
+    pub(crate) fn add(&mut self, other: Totals) {
+        self.pages += other.pages;
+        self.bytes += other.bytes;
+        self.errors += other.errors;
+        self.robots_fetches += other.robots_fetches;
+        self.copies += other.copies;
+        self.near_copies += other.near_copies;
+        self.links_exchanged += other.links_exchanged;
+        let maps = [
+            (&mut self.outcomes, other.outcomes),
+            (&mut self.refused, other.refused),
+            (&mut self.sitemaps, other.sitemaps),
+            (&mut self.domains, other.domains),
+        ];
+        for (ours, theirs) in maps {
+            for (name, count) in theirs {
+                *ours.entry(name).or_default() += count;
+            }
+        }
+    }
+
+    /// Counts a request that came to nothing.
+    pub(crate) fn count_request(&mut self, request: &Request, outcome: FetchOutcome) {
+        match request.target {
+            Target::Page => self.count(outcome, &request.url),
+            Target::Sitemap { .. } => self.count_sitemap(&outcome.to_string()),
+        }
+    }
+
+    /// Counts a page visit that is the last word on its URL.
+    pub(crate) fn count(&mut self, outcome: FetchOutcome, url: &WebUrl) {
+        match outcome.status() {
+            Some(200) => {
+                self.pages += 1;
+                *self.domains.entry(url.domain().to_owned()).or_default() += 1;
+            }
+            Some(0..400) => {}
+            _ => self.errors += 1,
+        }
+        *self.outcomes.entry(outcome.to_string()).or_default() += 1;
+    }
+
+    pub(crate) fn count_sitemap(&mut self, name: &str) {
+        *self.sitemaps.entry(name.to_owned()).or_default() += 1;
+    }
+}
+
 /// The result of a run: what `--json` prints.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary {
     /// Why the run ended.
     pub end: End,
+    /// Partitions that the crawl has.
+    pub partitions: u64,
     /// Pages (status 200) fetched in all runs.
     pub pages: u64,
+    /// Pages whose bytes the crawl had already.
+    pub copies: u64,
+    /// Other pages that were nearly like one of the last of their domain.
+    pub near_copies: u64,
     /// Different URLs seen in scope, in all runs.
     pub urls_seen: u64,
     /// URLs that still wait.
     pub urls_queued: u64,
+    /// Links that went from one partition to another, in all runs.
+    pub links_exchanged: u64,
     /// Bytes received, in all runs.
     pub bytes: u64,
     /// Seconds that this run took.

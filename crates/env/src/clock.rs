@@ -120,6 +120,10 @@ enum Kind {
 }
 
 impl Clock {
+    pub(crate) fn is_simulated(&self) -> bool {
+        matches!(self.kind, Kind::Sim { .. })
+    }
+
     /// The machine's clock, counting from now.
     pub fn real() -> Clock {
         Clock { kind: Kind::Real { origin: std::time::Instant::now() } }

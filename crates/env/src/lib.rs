@@ -55,6 +55,16 @@ impl Env {
             workers: Workers::real(),
         }
     }
+
+    /// Whether this world is a simulated one, which has one thread.
+    pub fn is_simulated(&self) -> bool {
+        self.clock.is_simulated()
+    }
+
+    /// Cores that this process may use; 1 in a simulation.
+    pub fn cores(&self) -> usize {
+        if self.is_simulated() { 1 } else { std::thread::available_parallelism().map_or(1, usize::from) }
+    }
 }
 
 /// Runs `future` to its end on a runtime of one thread with real time: the way every real partition runs.
@@ -66,6 +76,26 @@ pub fn run<F: Future>(future: F) -> F::Output {
         .build()
         .expect("a runtime needs only an epoll descriptor");
     tokio::task::LocalSet::new().block_on(&runtime, future)
+}
+
+/// Runs what `make` gives on a thread of its own, the way [`run`] does, and gives back what it came to. A panic there is one here.
+pub async fn run_apart<F: Future>(name: String, make: impl FnOnce() -> F + Send + 'static) -> F::Output
+where
+    F::Output: Send + 'static,
+{
+    let (sender, receiver) = tokio::sync::oneshot::channel();
+    let thread = std::thread::Builder::new().name(name).spawn(move || {
+        // Whoever asked may have gone away meanwhile.
+        let _ = sender.send(run(make()));
+    });
+    let thread = thread.expect("a thread needs only memory");
+    match receiver.await {
+        Ok(output) => output,
+        Err(_) => match thread.join() {
+            Err(panic) => std::panic::resume_unwind(panic),
+            Ok(()) => unreachable!("a thread that ends without a panic has sent its output"),
+        },
+    }
 }
 
 /// CPU seconds (user and system) that this process has used so far; `None` where the platform does not say.

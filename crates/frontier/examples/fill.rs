@@ -73,16 +73,12 @@ fn main() {
         _ => BudgetPolicy::Unlimited,
     };
     let env = Env::real();
+    let politeness =
+        Politeness { server_delay: Duration::ZERO, ..Politeness::with_delay(Duration::from_secs(10)) };
     let options = FrontierOptions {
-        scope: Scope::new(ScopeRule::Any, None),
-        politeness: Politeness {
-            server_delay: Duration::ZERO,
-            ..Politeness::with_delay(Duration::from_secs(10))
-        },
         budget,
-        product_token: "mattock".into(),
         memory_bytes: memory_mib << 20,
-        resolve: false,
+        ..FrontierOptions::new(Scope::new(ScopeRule::Any, None), politeness, "mattock")
     };
     let servers = Arc::new(Servers::new(Duration::ZERO));
     let mut frontier = Frontier::open(&env, &dir, options, servers).expect("the directory is empty");
@@ -117,7 +113,8 @@ fn main() {
                 let outcome = FetchOutcome::Answered(if is_robots { 404 } else { 200 });
                 let robots = is_robots.then_some(RobotsAnswer { body: None, location: None });
                 let took = Duration::from_millis(1);
-                let finished = Finished { visit, outcome, at: now, took, retry_after_s: None, robots };
+                let finished =
+                    Finished { visit, outcome, at: now, took, retry_after_s: None, robots, content: None };
                 frontier.finished(finished, now).expect("the disk has room");
                 if !is_robots {
                     visited += 1;

@@ -6,9 +6,12 @@
 use mattock_queue::{Queue, Queues};
 
 use crate::error::Result;
+use crate::record;
 
 /// How many bands there are; 0 is the most urgent.
 pub const BANDS: u8 = 8;
+/// The band of what looks like a trap, and of domains that have no news.
+pub const BAND_LAST: u8 = BANDS - 1;
 
 pub(crate) struct Bands {
     queues: Vec<Queue>,
@@ -19,28 +22,26 @@ impl Bands {
         Bands { queues: (0..BANDS).map(|band| queues.queue(&format!("ready-{band}"))).collect() }
     }
 
-    pub(crate) fn push(&self, band: u8, record: &[u8]) -> Result<()> {
-        Ok(self.queues[usize::from(band.min(BANDS - 1))].push(record)?)
+    /// Puts a record into its band.
+    pub(crate) fn push(&self, record: &[u8]) -> Result<()> {
+        Ok(self.queues[usize::from(record::band(record))].push(record)?)
     }
 
-    /// Hands out up to `limit` records of the most urgent band that has any; how many there were. Never waits for the disk
-    /// while `wait` is false.
-    pub(crate) fn pop(&self, limit: u64, wait: bool, mut sink: impl FnMut(u8, &[u8])) -> Result<u64> {
-        for (band, queue) in (0..BANDS).zip(&self.queues) {
-            if queue.is_empty() {
-                continue;
-            }
-            let count = if wait {
-                queue.pop_with(limit, |record| sink(band, record))?
-            } else {
-                queue.pop_ready_with(limit, |record| sink(band, record))?
-            };
-            return Ok(count);
+    /// Hands out up to `limit` records of the most urgent band that has any, up to this one; how many there were. Never waits
+    /// for the disk.
+    pub(crate) fn pop(&self, limit: u64, up_to: u8, sink: impl FnMut(&[u8])) -> Result<u64> {
+        match self.queues[..=usize::from(up_to)].iter().find(|queue| !queue.is_empty()) {
+            Some(queue) => Ok(queue.pop_ready_with(limit, sink)?),
+            None => Ok(0),
         }
-        Ok(0)
     }
 
     pub(crate) fn len(&self) -> u64 {
-        self.queues.iter().map(Queue::len).sum()
+        self.len_up_to(BAND_LAST)
+    }
+
+    /// Records in the bands up to this one.
+    pub(crate) fn len_up_to(&self, band: u8) -> u64 {
+        self.queues[..=usize::from(band)].iter().map(Queue::len).sum()
     }
 }

@@ -19,13 +19,22 @@ use mattock_env::Time;
 
 use crate::gates::{Gates, Servers};
 use crate::host::{Address, Host, Rules, State, Work, page_visit};
-use crate::{Request, Visit};
+use crate::trials::{Trial, Trials};
+use crate::{Purpose, Request, Visit};
 
 /// How much there may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Room {
     pub(crate) hosts: usize,
     pub(crate) urls: usize,
+}
+
+/// How long everybody is left alone after a visit; servers and domains at least for the delays of their gates.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Rest {
+    pub(crate) host: Duration,
+    pub(crate) server: Duration,
+    pub(crate) domain: Duration,
 }
 
 /// What comes off the bench.
@@ -48,6 +57,7 @@ pub(crate) struct Bench {
     room: Room,
     servers: Arc<Servers>,
     domains: Gates<u64>,
+    trials: Trials,
     /// Whether addresses must be known.
     resolve: bool,
     hosts: Vec<Option<Host>>,
@@ -67,6 +77,7 @@ impl Bench {
             room,
             servers,
             domains: Gates::new(domain_delay),
+            trials: Trials::default(),
             resolve,
             hosts: Vec::new(),
             free: Vec::new(),
@@ -82,6 +93,11 @@ impl Bench {
     /// Whether more hosts and URLs can be taken.
     pub(crate) fn has_room(&self) -> bool {
         self.by_key.len() < self.room.hosts && self.urls < self.room.urls
+    }
+
+    /// Whether it is at most half full.
+    pub(crate) fn is_half_empty(&self) -> bool {
+        self.by_key.len() <= self.room.hosts / 2 && self.urls <= self.room.urls / 2
     }
 
     /// How many URLs one host may have here: many while there is room, few when it becomes scarce.
@@ -122,15 +138,21 @@ impl Bench {
     }
 
     /// Puts a page on a host's queue.
-    pub(crate) fn push(&mut self, slot: Slot, band: u8, request: Request, now: Time) {
+    pub(crate) fn push(&mut self, slot: Slot, request: Request, now: Time) {
         self.urls += 1;
-        self.host_mut(slot).push(band, request);
+        self.host_mut(slot).push(request);
         self.schedule(slot, now);
     }
 
     /// Puts a robots.txt at the head of a host's queue.
     pub(crate) fn push_ask(&mut self, slot: Slot, visit: Visit, now: Time) {
-        self.host_mut(slot).push_ask(visit);
+        let host = self.host_mut(slot);
+        host.push_ask(visit);
+        if host.state == State::Parked || host.trial == Trial::Ahead {
+            // Somebody on trial waits for this one.
+            host.trial = Trial::Over;
+            host.state = if host.state == State::Parked { State::Idle } else { host.state };
+        }
         self.schedule(slot, now);
     }
 
@@ -186,9 +208,24 @@ impl Bench {
             let servers = Arc::clone(&self.servers);
             let host = self.host_mut(slot);
             host.state = State::Idle;
-            match host.work(now) {
+            let (work, domain) = (host.work(now), host.domain);
+            let begins = matches!(work, Work::Resolve | Work::NeedRules | Work::Visit);
+            if begins && host.trial == Trial::Ahead {
+                if !self.trials.enter(domain, slot) {
+                    self.host_mut(slot).state = State::Parked;
+                    continue;
+                }
+                self.host_mut(slot).trial = Trial::Running;
+            }
+            let host = self.host_mut(slot);
+            match work {
                 Work::Resolve => {
-                    host.state = State::Busy;
+                    // A farm of names is no reason to look them all up.
+                    if let Some(time) = self.domains.shut_until(domain, now) {
+                        self.wait(slot, time);
+                        continue;
+                    }
+                    self.host_mut(slot).state = State::Busy;
                     self.busy += 1;
                     return Some(Job::Resolve(slot));
                 }
@@ -201,7 +238,7 @@ impl Bench {
                     let refused = host.take_request();
                     self.urls -= usize::from(refused.is_some());
                     self.schedule(slot, now);
-                    if let Some((_, request)) = refused {
+                    if let Some(request) = refused {
                         return Some(Job::Disallowed(request));
                     }
                 }
@@ -243,9 +280,9 @@ impl Bench {
         let visit = match host.take_ask() {
             Some(visit) => Visit { server, ..visit },
             None => {
-                let (band, request) = host.take_request().expect("a host without work is not reserved");
+                let request = host.take_request().expect("a host without work is not reserved");
                 self.urls -= 1;
-                page_visit(band, request, server)
+                page_visit(request, server)
             }
         };
         self.busy += 1;
@@ -262,6 +299,7 @@ impl Bench {
             host.state = State::Idle;
             if host.is_done() && host.next_allowed <= now {
                 let key = host.key;
+                self.end_trial(slot, now);
                 self.by_key.remove(&key);
                 self.hosts[slot] = None;
                 self.free.push(slot);
@@ -280,16 +318,8 @@ impl Bench {
         self.schedule(slot, now);
     }
 
-    /// A visit that ended at `ended`: the host may be visited again at `next_allowed`. `wait` is how long its server is
-    /// left alone beyond the delay.
-    pub(crate) fn release(
-        &mut self,
-        visit: &Visit,
-        ended: Time,
-        next_allowed: Time,
-        wait: Duration,
-        now: Time,
-    ) {
+    /// A visit that ended at `ended`.
+    pub(crate) fn release(&mut self, visit: &Visit, ended: Time, rest: Rest, now: Time) {
         let Some(slot) = self.find(visit.request.url.host_fingerprint().0) else {
             debug_assert!(false, "a busy host is never forgotten");
             return;
@@ -297,13 +327,48 @@ impl Bench {
         self.busy -= 1;
         let host = self.host_mut(slot);
         host.state = State::Idle;
-        host.next_allowed = next_allowed;
-        let domain = host.domain;
-        self.domains.release(domain, ended, wait);
+        host.next_allowed = ended + rest.host;
+        let (domain, waits) = (host.domain, host.queued() > 0);
+        if visit.purpose == Purpose::Page || !waits {
+            self.end_trial(slot, now);
+        }
+        self.domains.release(domain, ended, rest.domain);
         if let Some(server) = visit.server {
-            self.servers.release(server, ended, wait);
+            self.servers.release(server, ended, rest.server);
         }
         self.schedule(slot, now);
+    }
+
+    /// A page of the host was visited, or it failed: another one of its domain can be tried.
+    pub(crate) fn end_trial(&mut self, slot: Slot, now: Time) {
+        let host = self.host_mut(slot);
+        let domain = host.domain;
+        if std::mem::replace(&mut host.trial, Trial::Over) != Trial::Running {
+            return;
+        }
+        self.trials.leave(domain);
+        while let Some(parked) = self.trials.unpark(domain) {
+            if let Some(host) = self.hosts[parked].as_mut().filter(|host| host.state == State::Parked) {
+                host.state = State::Idle;
+                self.schedule(parked, now);
+                break;
+            }
+        }
+    }
+
+    /// A visit is not made: nobody has to wait because of it.
+    pub(crate) fn call_off(&mut self, visit: &Visit, now: Time) -> Option<Slot> {
+        let slot = self.find(visit.request.url.host_fingerprint().0)?;
+        self.busy -= 1;
+        let host = self.host_mut(slot);
+        host.state = State::Idle;
+        let domain = host.domain;
+        self.domains.give_back(domain);
+        if let Some(server) = visit.server {
+            self.servers.give_back(server);
+        }
+        self.schedule(slot, now);
+        Some(slot)
     }
 
     /// Keeps a host from being visited before `time`.
@@ -313,7 +378,7 @@ impl Bench {
     }
 
     /// Takes everything off a host that waits for it.
-    pub(crate) fn drain(&mut self, slot: Slot) -> Vec<(u8, Request)> {
+    pub(crate) fn drain(&mut self, slot: Slot) -> Vec<Request> {
         let requests = self.host_mut(slot).drain();
         self.urls -= requests.len();
         requests

@@ -137,8 +137,12 @@ impl Budget {
         Ok(count)
     }
 
-    /// Hands out some of what is within its budget.
-    pub(crate) fn pop(&mut self, sink: impl FnMut(&[u8]) -> Result<()>) -> Result<Supply> {
+    /// Hands out some of what is within its budget; `factor` is the share of it that a domain deserves.
+    pub(crate) fn pop(
+        &mut self,
+        factor: impl Fn(u64) -> f32,
+        sink: impl FnMut(&[u8]) -> Result<()>,
+    ) -> Result<Supply> {
         while self.take_answers()? == BATCH {}
         match self.beast.pop(BATCH as u64, sink)? {
             Popped::Some(_) => {
@@ -162,7 +166,9 @@ impl Budget {
                 let (star, probation) = (&mut self.star, &mut self.probation);
                 self.beast.rescan(BATCH as u64, |domain, record| {
                     let mut budget = None;
-                    star.push_again(domain, 1.0, record, |known| budget = Some(probation.grant(&known)))?;
+                    star.push_again(domain, factor(domain), record, |known| {
+                        budget = Some(probation.grant(&known));
+                    })?;
                     Ok::<_, FrontierError>(budget)
                 })?;
             }

@@ -10,11 +10,12 @@ use mattock_fetch::{Failure, FetchOutcome};
 use mattock_robots::Robots;
 use mattock_weburl::WebUrl;
 
+use crate::bench::Rest;
 use crate::error::Result;
 use crate::frontier::{DeferredRequest, Frontier, HostToResolve, Settled};
 use crate::host::{Address, Rules};
 use crate::rules::{Learned, unreachable_rules};
-use crate::{Finished, Purpose, Request, RobotsAnswer, Sitemaps, Visit};
+use crate::{Finished, Purpose, Refusal, Request, RobotsAnswer, Sitemaps, Visit};
 
 /// How long the rules of a host that cannot be reached hold.
 const UNREACHABLE: Duration = Duration::from_secs(3600);
@@ -28,7 +29,7 @@ impl Frontier {
 
     /// Takes a visit back: releases its host, and settles or reschedules its URL.
     pub fn finished(&mut self, finished: Finished, now: Time) -> Result<Settled> {
-        let Finished { visit, outcome, at, took, retry_after_s, robots } = finished;
+        let Finished { visit, outcome, at, took, retry_after_s, robots, content } = finished;
         let consequence = outcome.consequence();
         let attempt = visit.request.attempt;
         let settled = self.settles(&visit, outcome);
@@ -47,8 +48,7 @@ impl Frontier {
         match visit.purpose.clone() {
             Purpose::Page if again => {
                 let request = Request { attempt: attempt + 1, ..visit.request.clone() };
-                let entry = DeferredRequest(visit.band, request);
-                self.deferred.push(Reverse((at + wait, entry.1.number, entry)));
+                self.deferred.push(Reverse((at + wait, request.number, DeferredRequest(request))));
             }
             Purpose::Page => {}
             Purpose::Robots { host, hops } if again => {
@@ -56,14 +56,50 @@ impl Frontier {
             }
             Purpose::Robots { host, hops } => self.learn(&host, hops, outcome, robots, now)?,
         }
+        let (host, domain) =
+            (visit.request.url.host_fingerprint().0, visit.request.url.domain_fingerprint().0);
+        if let Some(content) = content {
+            self.content.page(host, domain, content)?;
+        }
         let asked = slot.and_then(|slot| self.bench.host(slot).crawl_delay());
         let budget = slot.map_or(0, |slot| self.bench.host(slot).budget);
-        let mut delay = self.politeness.host_delay(asked, budget, took);
-        if troubled {
-            delay = delay.max(wait);
+        let delay = self.politeness.host_delay(asked, budget, took);
+        let wait = if troubled { wait } else { Duration::ZERO };
+        let rest = Rest {
+            host: delay.max(self.politeness.stale_delay(self.content.factor(host))).max(wait),
+            domain: self.politeness.stale_delay(self.content.factor(domain)),
+            server: wait,
+        };
+        if let Some(slot) = slot
+            && consequence.host
+        {
+            self.bench.end_trial(slot, now);
         }
-        self.bench.release(&visit, at, at + delay, if troubled { wait } else { Duration::ZERO }, now);
+        self.bench.release(&visit, at, rest, now);
         Ok(settled)
+    }
+
+    /// A visit that was about to begin must not be made.
+    pub(crate) fn call_off(&mut self, visit: Visit, refusal: Refusal, now: Time) -> Result<()> {
+        let slot = self.bench.call_off(&visit, now);
+        match visit.purpose {
+            Purpose::Page => self.refuse(refusal),
+            Purpose::Robots { ref host, .. } if visit.request.url.host() == &**host => {
+                // Nothing of this host is visited; should that change, it is asked again.
+                if let Some(slot) = slot {
+                    for _ in self.bench.drain(slot) {
+                        self.refuse(refusal);
+                    }
+                    self.bench.host_mut(slot).rules = Rules::Unknown { before: None };
+                    self.bench.schedule(slot, now);
+                }
+            }
+            Purpose::Robots { host, hops } => {
+                let outcome = FetchOutcome::Failed(Failure::ForbiddenAddress);
+                self.learn(&host, hops, outcome, None, now)?;
+            }
+        }
+        Ok(())
     }
 
     /// Counts failures of a host in a row.
@@ -92,7 +128,7 @@ impl Frontier {
             Learned::Follow(url) => self.ask(url, host.into(), hops + 1, 0, now),
             Learned::Rules(mut robots, valid) => {
                 let urls = robots.take_sitemaps();
-                let waiting = self.bench.host(slot).requests().map(|(_, request)| request.depth);
+                let waiting = self.bench.host(slot).requests().map(|request| request.depth);
                 let depth = waiting.min().unwrap_or_default();
                 if !urls.is_empty() {
                     self.sitemaps.push(Sitemaps { host: host.into(), depth, urls });
@@ -118,7 +154,7 @@ impl Frontier {
 
     /// Gives up what waits on the bench for a host that cannot be reached.
     fn fail_host(&mut self, slot: usize, outcome: FetchOutcome, now: Time) -> Result<()> {
-        for (_, request) in self.bench.drain(slot) {
+        for request in self.bench.drain(slot) {
             self.failed.push((request, outcome));
         }
         self.bench.schedule(slot, now);
@@ -142,6 +178,7 @@ impl Frontier {
         };
         let outcome = FetchOutcome::Failed(failure);
         let consequence = outcome.consequence();
+        self.bench.end_trial(slot, now);
         let strikes = self.strike(slot, true);
         if strikes <= consequence.retries.min(self.politeness.retries_max) {
             let wait = consequence.wait.saturating_mul(1 << (strikes - 1).min(16));
@@ -170,13 +207,13 @@ impl Frontier {
     /// Takes back a visit that was given up before it came to anything. The URL waits again, as if never given out; a
     /// robots.txt is asked for anew.
     pub fn abandoned(&mut self, visit: Visit, now: Time) {
-        self.bench.release(&visit, now, now + self.politeness.delay, Duration::ZERO, now);
+        self.bench.release(&visit, now, Rest { host: self.politeness.delay, ..Rest::default() }, now);
         match visit.purpose {
             Purpose::Page => {
-                if let Some((band, request)) = self.in_flight.remove(&visit.request.number)
+                if let Some(request) = self.in_flight.remove(&visit.request.number)
                     && let Some(slot) = self.bench.find(request.url.host_fingerprint().0)
                 {
-                    self.bench.push(slot, band, request, now);
+                    self.bench.push(slot, request, now);
                 }
             }
             Purpose::Robots { ref host, .. } => {

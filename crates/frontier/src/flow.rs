@@ -13,7 +13,7 @@ use crate::error::{FrontierError, Result};
 use crate::frontier::{DeferredRequest, Frontier};
 use crate::host::Rules;
 use crate::overflow::Fate;
-use crate::{Request, record};
+use crate::{BAND_LAST, Request, record};
 
 /// Records taken out of a stage at once.
 const BATCH: usize = 128;
@@ -32,7 +32,10 @@ impl Frontier {
     /// Takes a few URLs that are within their budget into the bands; whether there were any, or are coming.
     fn take_budgeted(&mut self) -> Result<Supply> {
         match &mut self.budget {
-            Some(budget) => budget.pop(|record| self.ready.push(0, record)),
+            Some(budget) => {
+                let content = &self.content;
+                budget.pop(|domain| content.factor(domain) as f32, |record| self.ready.push(record))
+            }
             None => Ok(Supply::None),
         }
     }
@@ -46,12 +49,13 @@ impl Frontier {
                         let request = record::decode(record).ok_or(FrontierError::Record)?;
                         // A seed is wanted whoever links to it.
                         if request.depth == 0 {
-                            self.ready.push(0, record)?;
+                            self.ready.push(record)?;
                         } else {
-                            budget.push(request.url.domain_fingerprint().0, 1.0, record)?;
+                            let domain = request.url.domain_fingerprint().0;
+                            budget.push(domain, self.content.factor(domain) as f32, record)?;
                         }
                     }
-                    None => self.ready.push(0, record)?,
+                    None => self.ready.push(record)?,
                 }
                 self.new.pop_front();
             }
@@ -69,9 +73,9 @@ impl Frontier {
         while let Some(Reverse((time, ..))) = self.deferred.peek()
             && *time <= now
         {
-            let Some(Reverse((_, _, DeferredRequest(band, request)))) = self.deferred.pop() else { break };
+            let Some(Reverse((_, _, DeferredRequest(request)))) = self.deferred.pop() else { break };
             let slot = self.slot_of(&request.url)?;
-            self.bench.push(slot, band, request, now);
+            self.bench.push(slot, request, now);
         }
         Ok(())
     }
@@ -82,37 +86,43 @@ impl Frontier {
         if !self.bench.has_room() {
             return Ok(false);
         }
-        if self.ready.len() == 0 && self.take_budgeted()? != Supply::Some {
+        if self.ready.len_up_to(self.band_max()) == 0 && self.take_budgeted()? != Supply::Some {
             return Ok(false);
         }
         let mut batch = Vec::with_capacity(BATCH);
-        let count =
-            self.ready.pop(BATCH as u64, false, |band, record| batch.push((band, record.to_vec())))?;
-        for (band, record) in batch {
-            self.place(band, &record, now)?;
+        let count = self.ready.pop(BATCH as u64, self.band_max(), |record| batch.push(record.to_vec()))?;
+        for mut record in batch {
+            self.place(&mut record, now)?;
         }
         self.take_rules(now)?;
         Ok(count > 0)
     }
 
+    /// The last band that the bench takes from now: half of its room is kept for what does not look like a trap.
+    fn band_max(&self) -> u8 {
+        if self.bench.is_half_empty() { BAND_LAST } else { BAND_LAST - 1 }
+    }
+
     /// Puts a request on the bench, or behind it if its host has enough there.
-    fn place(&mut self, band: u8, record: &[u8], now: Time) -> Result<()> {
+    fn place(&mut self, record: &mut [u8], now: Time) -> Result<()> {
         let mut request = record::decode(record).ok_or(FrontierError::Record)?;
+        // Its turn comes after that of all domains that have news.
+        if request.band < BAND_LAST && self.content.is_stale(request.url.domain_fingerprint().0) {
+            record::set_band(record, BAND_LAST);
+            return self.ready.push(record);
+        }
         let slot = self.slot_of(&request.url)?;
         let host = self.bench.host(slot);
         // Who has some waiting there keeps its order by going behind them.
         if host.overflow > 0 || host.queued() >= self.bench.share() {
             let key = host.key;
-            self.buffer.clear();
-            self.buffer.push(band);
-            self.buffer.extend_from_slice(record);
-            self.overflow.push(key, &self.buffer)?;
+            self.overflow.push(key, record)?;
             self.bench.host_mut(slot).overflow += 1;
             self.bench.schedule(slot, now);
             return Ok(());
         }
         request.number = self.take_number();
-        self.bench.push(slot, band, request, now);
+        self.bench.push(slot, request, now);
         Ok(())
     }
 
@@ -124,7 +134,7 @@ impl Frontier {
     /// Feeds a host, and whoever shares its queue, from disk.
     fn read_overflow(&mut self, hungry: Slot, now: Time) -> Result<()> {
         let key = self.bench.host(hungry).key;
-        let mut taken: Vec<(Slot, u8, Request)> = Vec::new();
+        let mut taken: Vec<(Slot, Request)> = Vec::new();
         let share = self.bench.share().div_ceil(2);
         let bench = std::cell::RefCell::new(&mut self.bench);
         let number_next = &mut self.number_next;
@@ -136,7 +146,6 @@ impl Frontier {
                 host.overflow == 0 || host.promised >= share
             },
             |record| {
-                let (&band, record) = record.split_first().ok_or(FrontierError::Record)?;
                 let mut request = record::decode(record).ok_or(FrontierError::Record)?;
                 let mut bench = bench.borrow_mut();
                 let slot = bench.find(request.url.host_fingerprint().0).ok_or(FrontierError::Record)?;
@@ -148,13 +157,13 @@ impl Frontier {
                 host.promised += 1;
                 *number_next += 1;
                 request.number = *number_next;
-                taken.push((slot, band, request));
+                taken.push((slot, request));
                 Ok(Fate::Taken)
             },
         )?;
-        for (slot, band, request) in taken {
+        for (slot, request) in taken {
             self.bench.host_mut(slot).promised = 0;
-            self.bench.push(slot, band, request, now);
+            self.bench.push(slot, request, now);
         }
         Ok(())
     }
@@ -186,10 +195,13 @@ impl Frontier {
             self.robots.hurry()?;
             coming = true;
         }
-        if self.bench.has_room() && self.ready.len() == 0 {
+        if !self.bench.has_room() {
+            return Ok(coming);
+        }
+        if self.ready.len_up_to(self.band_max()) == 0 {
             coming |= self.take_budgeted()? != Supply::None;
         }
         // What the bands are reading from disk, if the bench could take it.
-        Ok(coming || (self.bench.has_room() && self.ready.len() > 0))
+        Ok(coming || self.ready.len_up_to(self.band_max()) > 0)
     }
 }

@@ -13,15 +13,19 @@ use mattock_fetch::FetchOutcome;
 use mattock_queue::Queues;
 use mattock_weburl::WebUrl;
 
+use crate::admission::Admission;
 use crate::bands::Bands;
 use crate::bench::{Bench, Job, Slot};
 use crate::budget::Budget;
+use crate::content::{ContentCounts, ContentStage};
 use crate::error::Result;
 use crate::gates::Servers;
 use crate::options::{Cut, FrontierOptions};
 use crate::overflow::Overflow;
 use crate::rules::{RobotsStage, robots_url};
-use crate::{Link, Politeness, Purpose, Refusal, Request, Scope, Sitemaps, Target, Visit, record};
+use crate::{
+    Application, Link, Politeness, Purpose, Refusal, Request, Scope, Sitemaps, Target, Visit, record,
+};
 
 /// What to do next.
 #[derive(Debug, PartialEq, Eq)]
@@ -70,14 +74,16 @@ pub struct Counts {
     pub hosts: u64,
     /// URLs that were refused, by reason. Those of the scope count links, before `seen`.
     pub refused: BTreeMap<Refusal, u64>,
+    /// Pages that were no news.
+    pub content: ContentCounts,
 }
 
-/// A request that waits for another try: when, which band, what.
+/// A request that waits for another try: when, its number, what.
 pub(crate) type Deferred = Reverse<(Time, u64, DeferredRequest)>;
 
 /// Requests have no order of their own; the number before it decides.
 #[derive(Clone, Debug)]
-pub(crate) struct DeferredRequest(pub(crate) u8, pub(crate) Request);
+pub(crate) struct DeferredRequest(pub(crate) Request);
 
 impl PartialEq for DeferredRequest {
     fn eq(&self, _: &DeferredRequest) -> bool {
@@ -104,19 +110,20 @@ pub struct Frontier {
     pub(crate) env: Env,
     pub(crate) dir: PathBuf,
     pub(crate) politeness: Politeness,
-    pub(crate) scope: Scope,
+    pub(crate) admission: Admission,
     pub(crate) seen: UrlSeen,
     /// New URLs that `seen` let out and that are not in `ready` yet.
     pub(crate) new: VecDeque<Vec<u8>>,
     pub(crate) budget: Option<Budget>,
     pub(crate) robots: RobotsStage,
+    pub(crate) content: ContentStage,
     pub(crate) queues: Queues,
     pub(crate) ready: Bands,
     pub(crate) overflow: Overflow,
     pub(crate) bench: Bench,
     pub(crate) deferred: BinaryHeap<Deferred>,
     /// Page visits under way, by number.
-    pub(crate) in_flight: BTreeMap<u64, (u8, Request)>,
+    pub(crate) in_flight: BTreeMap<u64, Request>,
     pub(crate) refused: BTreeMap<Refusal, u64>,
     pub(crate) seen_count: u64,
     pub(crate) number_next: u64,
@@ -140,6 +147,20 @@ impl Frontier {
         let cache = RobotsCache::open_at(env, &dir.join("robots"), drum(cut.robots_bytes), Some(at.robots))?;
         let queue_options = mattock_queue::Options::new(cut.queues_bytes as usize);
         let queues = Queues::open_at(env, &dir.join("queues"), &queue_options, Some(at.queues))?;
+        let learnt = saved.as_ref().map(|saved| saved.learnt());
+        let content = ContentStage::open(
+            env,
+            &dir.join("content"),
+            cut.content_bytes,
+            at.content,
+            learnt.map(|learnt| learnt.novelty),
+        )?;
+        let admission = Admission::new(
+            options.scope,
+            &options.blocklist,
+            options.traps,
+            learnt.map(|learnt| learnt.traps),
+        );
         let budgets = saved.as_ref().and_then(|saved| saved.budgets());
         let memory = cut.degrees_bytes;
         let budget = Budget::open(env, dir, &queues, &options.budget, memory, budgets)?;
@@ -155,7 +176,8 @@ impl Frontier {
             queues,
             bench: Bench::new(cut.bench, servers, options.politeness.domain_delay, options.resolve),
             politeness: options.politeness,
-            scope: options.scope,
+            admission,
+            content,
             deferred: BinaryHeap::new(),
             in_flight: BTreeMap::new(),
             refused: BTreeMap::new(),
@@ -178,7 +200,17 @@ impl Frontier {
 
     /// Makes a seed's surroundings part of the scope.
     pub fn include(&mut self, seed: &WebUrl) {
-        self.scope.include(seed);
+        self.admission.include(seed);
+    }
+
+    /// What the crawl is for; [`BreadthFirst`](crate::BreadthFirst) if nothing is said.
+    pub fn serve(&mut self, application: Box<dyn Application>) {
+        self.admission.serve(application);
+    }
+
+    /// What the crawl is about.
+    pub fn scope(&self) -> &Scope {
+        self.admission.scope()
     }
 
     /// Makes a seed part of the scope and submits it.
@@ -190,18 +222,39 @@ impl Frontier {
     /// Takes in links in the order they were found. `source` is the page they were found on: a link between domains adds to the
     /// reputation of the one that it leads to.
     pub fn submit(&mut self, links: &[Link], source: Option<&WebUrl>) -> Result<()> {
+        if let (Some(budget), Some(source)) = (&mut self.budget, source) {
+            let source = source.domain_fingerprint().0;
+            let mut targets: Vec<u64> = links.iter().map(|link| link.url.domain_fingerprint().0).collect();
+            targets.sort_unstable();
+            targets.dedup();
+            budget.link(targets.into_iter().map(|target| (target, source)))?;
+        }
+        self.admit(links)
+    }
+
+    /// The same for links that others have found, and links between domains: target and source.
+    pub fn receive(&mut self, links: &[Link], edges: &[(u64, u64)]) -> Result<()> {
+        if let Some(budget) = &mut self.budget {
+            budget.link(edges.iter().copied())?;
+        }
+        self.admit(links)
+    }
+
+    fn admit(&mut self, links: &[Link]) -> Result<()> {
         let mut keys = Vec::with_capacity(links.len());
         let mut ends = Vec::with_capacity(links.len());
         let mut records = std::mem::take(&mut self.buffer);
         records.clear();
         for link in links {
-            let too_long = (link.url.as_str().len() > URL_BYTES_MAX).then_some(Refusal::UrlTooLong);
-            if let Some(refusal) = self.scope.refuses(link).or(too_long) {
-                self.refuse(refusal);
-                continue;
-            }
+            let band = match self.admission.judge(link) {
+                Ok(band) => band,
+                Err(refusal) => {
+                    self.refuse(refusal);
+                    continue;
+                }
+            };
             keys.push(link.url.fingerprint().0);
-            record::encode_link(link, &mut records);
+            record::encode_link(link, band, &mut records);
             ends.push(records.len());
         }
         let submitted = self.seen.submit_links(&keys, |index| {
@@ -210,14 +263,15 @@ impl Frontier {
         });
         self.buffer = records;
         submitted?;
-        if let (Some(budget), Some(source)) = (&mut self.budget, source) {
-            let source = source.domain_fingerprint().0;
-            let mut targets: Vec<u64> = links.iter().map(|link| link.url.domain_fingerprint().0).collect();
-            targets.sort_unstable();
-            targets.dedup();
-            budget.link(targets.into_iter().map(|target| (target, source)))?;
-        }
         self.take_new()
+    }
+
+    /// Why the crawl is not about a link, which is then counted; `None` if it is. Whoever has it asked need not be the one who
+    /// visits it.
+    pub fn refuses(&mut self, link: &Link) -> Option<Refusal> {
+        let refusal = self.admission.scope().refuses(link)?;
+        self.refuse(refusal);
+        Some(refusal)
     }
 
     pub(crate) fn refuse(&mut self, refusal: Refusal) {
@@ -230,9 +284,13 @@ impl Frontier {
         loop {
             match self.bench.next(now) {
                 Some(Job::Visit(visit)) => {
+                    if let Some(refusal) = self.admission.refuses_visit(&visit.request.url, visit.server) {
+                        self.call_off(visit, refusal, now)?;
+                        continue;
+                    }
                     if visit.purpose == Purpose::Page {
                         self.budget.iter_mut().for_each(Budget::visited);
-                        self.in_flight.insert(visit.request.number, (visit.band, visit.request.clone()));
+                        self.in_flight.insert(visit.request.number, visit.request.clone());
                     }
                     return Ok(Next::Visit(visit));
                 }
@@ -298,9 +356,17 @@ impl Frontier {
         now: Time,
     ) -> Result<()> {
         let slot = self.slot_of(&url)?;
-        let request =
-            Request { url, depth: 0, redirects: 0, target: Target::Page, attempt, budget: 0, number: 0 };
-        let visit = Visit { request, purpose: Purpose::Robots { host, hops }, band: 0, server: None };
+        let request = Request {
+            url,
+            depth: 0,
+            redirects: 0,
+            target: Target::Page,
+            band: 0,
+            attempt,
+            budget: 0,
+            number: 0,
+        };
+        let visit = Visit { request, purpose: Purpose::Robots { host, hops }, server: None };
         self.bench.push_ask(slot, visit, now);
         Ok(())
     }
@@ -339,12 +405,10 @@ impl Frontier {
             in_flight: self.in_flight.len() as u64,
             hosts: self.bench.len() as u64,
             refused: self.refused.clone(),
+            content: self.content.counts(),
         }
     }
 }
-
-/// Longer URLs fit into no queue.
-const URL_BYTES_MAX: usize = 16 << 10;
 
 /// How long until a stage in the background is looked at again.
 const STAGE_WAIT: Duration = Duration::from_millis(2);

@@ -26,6 +26,20 @@ struct Gate {
     next_allowed: Time,
     /// The last time that was handed out to somebody who has to come again.
     told: Time,
+    /// How long it was to be shut when it was last released.
+    shut: Duration,
+}
+
+impl Gate {
+    /// A time to come again, later than all that were told before.
+    fn tell(&mut self, now: Time, delay: Duration) -> Time {
+        let apart = self.shut.max(delay);
+        let free = self.next_allowed.max(if self.taken { now + apart } else { now });
+        let next = if self.told < free { free } else { self.told + apart };
+        // Times that were told when it was shut for longer are no reason to wait for them all.
+        self.told = next.min(free + apart.saturating_mul(TOLD_MAX));
+        self.told
+    }
 }
 
 /// Gates by what they guard.
@@ -38,43 +52,55 @@ pub struct Gates<K> {
 }
 
 const LOOK_AT_MIN: usize = 1024;
+/// So many visits ahead times are told apart.
+const TOLD_MAX: u32 = 1 << 14;
 
 impl<K: Hash + Eq + Copy> Gates<K> {
-    /// With this delay; zero means that there are no gates.
+    /// With this delay; zero means that there are no gates but those that are shut for a reason of their own.
     pub fn new(delay: Duration) -> Gates<K> {
         Gates { delay, gates: HashMap::new(), look_at: LOOK_AT_MIN }
     }
 
-    /// Whether there is nothing to guard.
-    pub fn are_open(&self) -> bool {
-        self.delay.is_zero()
-    }
-
     /// Takes the gate, or says when to come again.
     pub fn take(&mut self, key: K, now: Time) -> Result<(), Time> {
-        if self.are_open() {
-            return Ok(());
+        if self.delay.is_zero() {
+            // Only those that are shut for a reason of their own count, and nobody has to be alone inside.
+            return self.shut_until(key, now).map_or(Ok(()), Err);
         }
-        if self.gates.len() >= self.look_at {
-            self.gates.retain(|_, gate| gate.taken || gate.next_allowed > now);
-            self.look_at = (self.gates.len() * 2).max(LOOK_AT_MIN);
-        }
+        self.forget(now);
         let gate = self.gates.entry(key).or_default();
         if !gate.taken && gate.next_allowed <= now {
             gate.taken = true;
             return Ok(());
         }
-        let free = gate.next_allowed.max(if gate.taken { now + self.delay } else { now });
-        gate.told = if gate.told < free { free } else { gate.told + self.delay };
-        Err(gate.told)
+        Err(gate.tell(now, self.delay))
     }
 
-    /// The visit ended at `ended`; `wait` is how long the server wants to be left alone at least.
-    pub fn release(&mut self, key: K, ended: Time, wait: Duration) {
-        if let Some(gate) = self.gates.get_mut(&key) {
-            gate.taken = false;
-            gate.next_allowed = gate.next_allowed.max(ended + self.delay.max(wait));
+    /// Forgets gates that anybody could take, if there are many.
+    fn forget(&mut self, now: Time) {
+        if self.gates.len() >= self.look_at {
+            self.gates.retain(|_, gate| gate.taken || gate.next_allowed > now);
+            self.look_at = (self.gates.len() * 2).max(LOOK_AT_MIN);
         }
+    }
+
+    /// When to come again, if the gate is shut; it is not taken.
+    pub fn shut_until(&mut self, key: K, now: Time) -> Option<Time> {
+        self.forget(now);
+        let gate = self.gates.get_mut(&key).filter(|gate| gate.next_allowed > now)?;
+        Some(gate.tell(now, self.delay))
+    }
+
+    /// The visit ended at `ended`; `wait` is how long nobody is to be let in at least.
+    pub fn release(&mut self, key: K, ended: Time, wait: Duration) {
+        let gate = match self.gates.get_mut(&key) {
+            Some(gate) => gate,
+            None if wait.is_zero() => return,
+            None => self.gates.entry(key).or_default(),
+        };
+        gate.taken = false;
+        gate.shut = self.delay.max(wait);
+        gate.next_allowed = gate.next_allowed.max(ended + gate.shut);
     }
 
     /// Gives back a gate that was taken and not used.
@@ -86,7 +112,7 @@ impl<K: Hash + Eq + Copy> Gates<K> {
 
     /// Keeps a gate shut until `time`, as after a restart.
     pub fn hold(&mut self, key: K, time: Time) {
-        if !self.are_open() {
+        if !self.delay.is_zero() {
             let gate = self.gates.entry(key).or_default();
             gate.next_allowed = gate.next_allowed.max(time);
         }

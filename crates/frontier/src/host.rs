@@ -9,6 +9,7 @@ use std::time::Duration;
 use mattock_env::Time;
 use mattock_robots::Robots;
 
+use crate::trials::Trial;
 use crate::{Purpose, Request, Visit};
 
 /// Where a host stands.
@@ -22,6 +23,8 @@ pub(crate) enum State {
     Ready,
     /// Being visited, or its address is being looked up.
     Busy,
+    /// Waits until fewer hosts of its domain are on trial.
+    Parked,
 }
 
 /// What is known of a host's robots.txt.
@@ -126,6 +129,7 @@ pub(crate) struct Host {
     pub(crate) name: Box<str>,
     pub(crate) domain: u64,
     pub(crate) state: State,
+    pub(crate) trial: Trial,
     pub(crate) rules: Rules,
     pub(crate) address: Address,
     pub(crate) next_allowed: Time,
@@ -149,6 +153,7 @@ impl Host {
             name,
             domain,
             state: State::Idle,
+            trial: Trial::Ahead,
             rules: Rules::Checking,
             address,
             next_allowed: Time::ZERO,
@@ -161,9 +166,9 @@ impl Host {
         }
     }
 
-    pub(crate) fn push(&mut self, band: u8, request: Request) {
+    pub(crate) fn push(&mut self, request: Request) {
         self.budget = request.budget;
-        self.requests.push(Reverse(Queued { order: (band, request.number), request }));
+        self.requests.push(Reverse(Queued { order: (request.band, request.number), request }));
     }
 
     pub(crate) fn push_ask(&mut self, visit: Visit) {
@@ -228,17 +233,17 @@ impl Host {
     }
 
     /// The next page.
-    pub(crate) fn take_request(&mut self) -> Option<(u8, Request)> {
-        self.requests.pop().map(|Reverse(queued)| (queued.order.0, queued.request))
+    pub(crate) fn take_request(&mut self) -> Option<Request> {
+        self.requests.pop().map(|Reverse(queued)| queued.request)
     }
 
     /// Everything that waits, in order.
-    pub(crate) fn drain(&mut self) -> Vec<(u8, Request)> {
+    pub(crate) fn drain(&mut self) -> Vec<Request> {
         std::mem::take(&mut self.requests)
             .into_sorted_vec()
             .into_iter()
             .rev()
-            .map(|Reverse(queued)| (queued.order.0, queued.request))
+            .map(|Reverse(queued)| queued.request)
             .collect()
     }
 
@@ -248,8 +253,8 @@ impl Host {
     }
 
     /// Everything that waits, in no order.
-    pub(crate) fn requests(&self) -> impl Iterator<Item = (u8, &Request)> {
-        self.requests.iter().map(|Reverse(queued)| (queued.order.0, &queued.request))
+    pub(crate) fn requests(&self) -> impl Iterator<Item = &Request> {
+        self.requests.iter().map(|Reverse(queued)| &queued.request)
     }
 
     /// The Crawl-delay that it asks for.
@@ -267,6 +272,6 @@ impl Host {
 }
 
 /// A visit for a page.
-pub(crate) fn page_visit(band: u8, request: Request, server: Option<IpAddr>) -> Visit {
-    Visit { request, purpose: Purpose::Page, band, server }
+pub(crate) fn page_visit(request: Request, server: Option<IpAddr>) -> Visit {
+    Visit { request, purpose: Purpose::Page, server }
 }

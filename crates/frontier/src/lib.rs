@@ -3,14 +3,15 @@
 //! A URL passes through stages, each of which owns its state and hands records on (the life of a URL):
 //!
 //! ```text
-//! Link ─► scope ─► seen ─► budget ─► ready ─► bench ─► Visit ─► (fetch)
-//!           │      DRUM    STAR:     disk    │  ▲ ▲                │
-//!        refused           DRUM      bands   ▼  │ └── Finished ────┘
-//!                          BEAST:        overflow └─ robots: DRUM, judged when the visit begins
-//!                          disk            disk
+//! Link ─► admission ─► seen ─► budget ─► ready ─► bench ─► Visit ─► (fetch)
+//!             │        DRUM    STAR:     disk    │  ▲ ▲                │
+//!          refused             DRUM      bands   ▼  │ └── Finished ────┤
+//!                              BEAST:        overflow │                ▼
+//!                              disk            disk   └─ robots     content: DRUM
 //! ```
 //!
-//! - [`scope`] refuses what the crawl is not about; every refusal has a reason that is counted.
+//! - `admission` asks of every link: does the [`scope`] want it, does the [`blocklist`] allow it, is it a way into a
+//!   [trap](traps), and does the [`Application`] ask for it? Every refusal has a reason that is counted.
 //! - `seen` lets each URL through once ([`mattock_drum::UrlSeen`]): from RAM while the crawl is small, in batches from disk
 //!   when it is not.
 //! - `budget` gives each domain its due by how many others link to it ([`star`]), and keeps the rest for later ([`beast`]); with
@@ -19,6 +20,7 @@
 //! - `bench` has the hosts that are being crawled in RAM, each with a few URLs, its rules, its address and its next allowed time;
 //!   `overflow` is what its hosts have on disk behind it.
 //! - `rules` remembers robots.txt on disk ([`mattock_drum::RobotsCache`]).
+//! - `content` knows which hosts and domains still have [news](novelty): the others get smaller budgets and longer delays.
 //! - [`gates`] hold the delays of servers and domains.
 //!
 //! [`Frontier`] routes between them. It is synchronous: whoever drives it says what time it is, so the same code runs in virtual
@@ -27,11 +29,14 @@
 //! Robots rules are judged when a visit is about to begin and not before the URL waits, as the URL may wait for days. A host is
 //! asked for its robots.txt when it comes onto the bench and the cache does not know it; its URLs wait there and behind it.
 
+mod admission;
+mod application;
 mod bands;
 pub mod beast;
 mod bench;
 pub mod blocklist;
 mod budget;
+mod content;
 mod error;
 mod finish;
 mod flow;
@@ -49,8 +54,11 @@ pub mod scope;
 pub mod star;
 mod state;
 pub mod traps;
+mod trials;
 
-pub use bands::BANDS;
+pub use application::{Application, BreadthFirst, ShortPathsFirst};
+pub use bands::{BAND_LAST, BANDS};
+pub use content::{ContentCounts, PageContent};
 pub use error::{FrontierError, StateProblem};
 pub use frontier::{Counts, Frontier, HostToResolve, Next, Settled};
 pub use gates::Servers;

@@ -8,6 +8,8 @@ use mattock_env::Time;
 use mattock_fetch::FetchOutcome;
 use mattock_weburl::WebUrl;
 
+use crate::PageContent;
+
 /// A URL that was discovered: a seed, a link on a page, or the target of a redirect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
@@ -55,6 +57,8 @@ pub struct Request {
     pub redirects: u8,
     /// What is to be found there.
     pub target: Target,
+    /// The priority band that it was requested in; 0 is the most urgent.
+    pub band: u8,
     /// Tries that failed before this one.
     pub attempt: u8,
     /// The budget of its domain when it was admitted; 0 if there are none.
@@ -84,8 +88,6 @@ pub struct Visit {
     pub request: Request,
     /// What for.
     pub purpose: Purpose,
-    /// The band that it was requested in.
-    pub band: u8,
     /// The server that is reserved for it, and the only one it may be made to; `None` where servers are not looked at.
     pub server: Option<IpAddr>,
 }
@@ -112,6 +114,8 @@ pub struct Finished {
     pub retry_after_s: Option<u64>,
     /// What a robots.txt visit brought; `None` for pages.
     pub robots: Option<RobotsAnswer>,
+    /// What a page turned out to be; `None` if there was none.
+    pub content: Option<PageContent>,
 }
 
 /// What a robots.txt visit brought.
@@ -166,6 +170,8 @@ pub enum Refusal {
     TooManyParameters,
     /// One of too many combinations of parameters on one path.
     QueryExplosion,
+    /// What the crawl is for does not ask for it.
+    NotRequested,
     /// robots.txt forbids it.
     Robots,
     /// robots.txt could not be had, which forbids everything.
@@ -190,6 +196,7 @@ impl Refusal {
             Refusal::PathRepeats => "path-repeats",
             Refusal::TooManyParameters => "too-many-parameters",
             Refusal::QueryExplosion => "query-explosion",
+            Refusal::NotRequested => "not-requested",
             Refusal::Robots => "robots",
             Refusal::RobotsUnreachable => "robots-unreachable",
         }

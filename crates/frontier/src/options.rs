@@ -1,6 +1,8 @@
 //! What a frontier is made with, and how its memory is cut.
 
 use crate::bench::Room;
+use crate::blocklist::Blocklist;
+use crate::traps::Limits;
 use crate::{BudgetPolicy, Politeness, Scope};
 
 /// What a frontier is made with.
@@ -8,6 +10,10 @@ use crate::{BudgetPolicy, Politeness, Scope};
 pub struct FrontierOptions {
     /// What the crawl is about.
     pub scope: Scope,
+    /// What it must not touch, whatever it is about; may change while it runs.
+    pub blocklist: Blocklist,
+    /// What links look like that lead into places without end.
+    pub traps: Limits,
     /// How long hosts, servers and domains are left alone.
     pub politeness: Politeness,
     /// What domains may have.
@@ -25,6 +31,20 @@ const MIB: u64 = 1 << 20;
 impl FrontierOptions {
     /// With less memory than this there is nothing to cut up; it is taken all the same.
     pub const MEMORY_BYTES_MIN: u64 = 64 * MIB;
+
+    /// With nothing blocked, no budgets and the least memory; addresses are not looked up.
+    pub fn new(scope: Scope, politeness: Politeness, product_token: &str) -> FrontierOptions {
+        FrontierOptions {
+            scope,
+            blocklist: Blocklist::default(),
+            traps: Limits::default(),
+            politeness,
+            budget: BudgetPolicy::Unlimited,
+            product_token: product_token.to_owned(),
+            memory_bytes: FrontierOptions::MEMORY_BYTES_MIN,
+            resolve: false,
+        }
+    }
 }
 
 /// How the memory is cut.
@@ -34,6 +54,7 @@ pub(crate) struct Cut {
     pub(crate) robots_bytes: u64,
     pub(crate) queues_bytes: u64,
     pub(crate) degrees_bytes: u64,
+    pub(crate) content_bytes: u64,
     pub(crate) bench: Room,
 }
 
@@ -46,7 +67,8 @@ impl Cut {
         let memory = memory_bytes.max(FrontierOptions::MEMORY_BYTES_MIN);
         let bench = memory / 4;
         Cut {
-            seen_bytes: memory / 8 * 3,
+            seen_bytes: memory / 32 * 9,
+            content_bytes: memory / 32 * 3,
             degrees_bytes: memory / 8,
             robots_bytes: memory / 8,
             queues_bytes: memory / 8,
@@ -68,7 +90,13 @@ mod tests {
             let cut = Cut::new(memory);
             let bench = cut.bench.hosts as u64 * HOST_BYTES + cut.bench.urls as u64 * URL_BYTES;
             assert!(
-                cut.seen_bytes + cut.degrees_bytes + cut.robots_bytes + cut.queues_bytes + bench <= memory,
+                cut.seen_bytes
+                    + cut.degrees_bytes
+                    + cut.content_bytes
+                    + cut.robots_bytes
+                    + cut.queues_bytes
+                    + bench
+                    <= memory,
                 "{cut:?}"
             );
         }

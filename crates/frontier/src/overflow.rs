@@ -38,7 +38,6 @@ impl Overflow {
         &self.queues[(host >> 40 & (QUEUES - 1)) as usize]
     }
 
-    /// `record` begins with its band.
     pub(crate) fn push(&self, host: u64, record: &[u8]) -> Result<()> {
         Ok(self.queue(host).push(record)?)
     }

@@ -20,6 +20,8 @@ pub struct Politeness {
     pub crawl_delay_max: Duration,
     /// The longest Retry-After that is waited for, and the longest wait of our own.
     pub retry_after_max: Duration,
+    /// A host or domain that has nothing but copies of what it had is visited up to so many times more rarely; 1: as often.
+    pub stale_factor_max: f64,
     /// Upper limit on retries, whatever the table of outcomes says.
     pub retries_max: u8,
 }
@@ -45,6 +47,7 @@ impl Politeness {
             duration_factor: if delay.is_zero() { 0.0 } else { 1.0 },
             crawl_delay_max: Duration::from_secs(300),
             retry_after_max: Duration::from_secs(24 * 3600),
+            stale_factor_max: 64.0,
             retries_max: 2,
         }
     }
@@ -60,6 +63,16 @@ impl Politeness {
         let asked = crawl_delay.unwrap_or_default().min(self.crawl_delay_max);
         let slow = took.mul_f64(self.duration_factor.max(0.0)).min(self.retry_after_max);
         scaled.min(self.delay).max(asked).max(slow)
+    }
+}
+
+impl Politeness {
+    /// How long somebody is left alone whose due is multiplied by this factor; zero for those that have news.
+    pub(crate) fn stale_delay(&self, factor: f64) -> Duration {
+        if factor >= 1.0 {
+            return Duration::ZERO;
+        }
+        self.delay.mul_f64((1.0 / factor).min(self.stale_factor_max.max(1.0)))
     }
 }
 

@@ -4,18 +4,20 @@
 //! flags u8, [depth varint], [redirects u8], [attempt u8], [sitemap: level u8, allowance varint], [budget varint], URL text
 //! ```
 //!
-//! What is zero is left out, and a flag says so: a page of depth 3 takes two bytes beside its text. The URL goes to the end of
-//! the record.
+//! What is zero is left out, and a flag says so: a page of depth 3 takes two bytes beside its text. The three highest bits of the
+//! flags are the band. The URL goes to the end of the record.
 
 use mattock_weburl::WebUrl;
 
-use crate::{Link, Request, Target};
+use crate::{BANDS, Link, Request, Target};
 
 const DEPTH: u8 = 1;
 const REDIRECTS: u8 = 2;
 const ATTEMPT: u8 = 4;
 const SITEMAP: u8 = 8;
 const BUDGET: u8 = 16;
+const BAND_SHIFT: u32 = 5;
+const _: () = assert!(BANDS == 1 << (u8::BITS - BAND_SHIFT));
 
 /// Appends the record of a request to `out`. `number` is not in it: the place in a queue says the same.
 pub(crate) fn encode(request: &Request, out: &mut Vec<u8>) {
@@ -25,20 +27,22 @@ pub(crate) fn encode(request: &Request, out: &mut Vec<u8>) {
             | flag(request.redirects > 0, REDIRECTS)
             | flag(request.attempt > 0, ATTEMPT)
             | flag(request.target != Target::Page, SITEMAP)
-            | flag(request.budget > 0, BUDGET),
+            | flag(request.budget > 0, BUDGET)
+            | request.band.min(BANDS - 1) << BAND_SHIFT,
     );
     let &Request { depth, redirects, attempt, target, budget, .. } = request;
     put_head(out, depth, redirects, attempt, target, budget);
     out.extend_from_slice(request.url.as_str().as_bytes());
 }
 
-/// The record of a link, as that of the request that it becomes.
-pub(crate) fn encode_link(link: &Link, out: &mut Vec<u8>) {
+/// The record of a link, as that of the request that it becomes in this band.
+pub(crate) fn encode_link(link: &Link, band: u8, out: &mut Vec<u8>) {
     let flag = |set: bool, flag: u8| if set { flag } else { 0 };
     out.push(
         flag(link.depth > 0, DEPTH)
             | flag(link.redirects > 0, REDIRECTS)
-            | flag(link.target != Target::Page, SITEMAP),
+            | flag(link.target != Target::Page, SITEMAP)
+            | band.min(BANDS - 1) << BAND_SHIFT,
     );
     put_head(out, link.depth, link.redirects, 0, link.target, 0);
     out.extend_from_slice(link.url.as_str().as_bytes());
@@ -67,9 +71,6 @@ fn put_head(out: &mut Vec<u8>, depth: u32, redirects: u8, attempt: u8, target: T
 pub(crate) fn decode(record: &[u8]) -> Option<Request> {
     let mut reader = Reader { bytes: record };
     let flags = reader.u8()?;
-    if flags >= BUDGET << 1 {
-        return None;
-    }
     let has = |flag: u8| flags & flag != 0;
     let depth = if has(DEPTH) { reader.varint()? } else { 0 };
     let redirects = if has(REDIRECTS) { reader.u8()? } else { 0 };
@@ -81,7 +82,19 @@ pub(crate) fn decode(record: &[u8]) -> Option<Request> {
     };
     let budget = if has(BUDGET) { reader.varint()? } else { 0 };
     let url = WebUrl::parse(std::str::from_utf8(reader.bytes).ok()?).ok()?;
-    Some(Request { url, depth, redirects, target, attempt, budget, number: 0 })
+    Some(Request { url, depth, redirects, target, band: flags >> BAND_SHIFT, attempt, budget, number: 0 })
+}
+
+/// The band of a record; the last one if it is no record.
+pub(crate) fn band(record: &[u8]) -> u8 {
+    record.first().map_or(BANDS - 1, |flags| flags >> BAND_SHIFT)
+}
+
+/// Puts a record into another band.
+pub(crate) fn set_band(record: &mut [u8], band: u8) {
+    if let Some(flags) = record.first_mut() {
+        *flags = *flags & ((1 << BAND_SHIFT) - 1) | band.min(BANDS - 1) << BAND_SHIFT;
+    }
 }
 
 /// Appends the same record with another budget to `out`; `None` if it is no record.
@@ -164,6 +177,7 @@ mod tests {
                 depth,
                 redirects,
                 target,
+                band: (depth % 8) as u8,
                 attempt,
                 budget,
                 number: 0,
@@ -200,8 +214,16 @@ mod tests {
     fn a_page_takes_two_bytes_beside_its_text() {
         let url = WebUrl::parse("http://example.org/").unwrap();
         let mut bytes = Vec::new();
-        let request =
-            Request { url, depth: 3, redirects: 0, target: Target::Page, attempt: 0, budget: 0, number: 7 };
+        let request = Request {
+            url,
+            depth: 3,
+            redirects: 0,
+            target: Target::Page,
+            band: 0,
+            attempt: 0,
+            budget: 0,
+            number: 7,
+        };
         encode(&request, &mut bytes);
         assert_eq!(bytes, b"\x01\x03http://example.org/");
     }

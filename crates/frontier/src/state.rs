@@ -20,7 +20,7 @@ use crate::frontier::{DeferredRequest, Frontier};
 use crate::{Request, record};
 
 const MAGIC: &[u8; 8] = b"MATTOCKF";
-pub(crate) const VERSION: u32 = 4;
+pub(crate) const VERSION: u32 = 5;
 const NAME: &str = "STATE";
 
 /// The checkpoints of the parts.
@@ -29,14 +29,14 @@ pub(crate) struct Checkpoints {
     pub(crate) seen: u64,
     pub(crate) robots: u64,
     pub(crate) queues: u64,
+    pub(crate) content: u64,
 }
 
-/// A request with its place.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct SavedRequest {
-    band: u8,
-    number: u64,
-    request: Request,
+/// What was learnt of hosts and queries.
+#[derive(Clone, Copy)]
+pub(crate) struct Learnt<'a> {
+    pub(crate) novelty: &'a [u8],
+    pub(crate) traps: &'a [u8],
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ struct SavedHost {
     overflow: u64,
     /// How long it must still be left alone.
     wait: Duration,
-    requests: Vec<SavedRequest>,
+    requests: Vec<Request>,
 }
 
 /// What `STATE` holds.
@@ -56,8 +56,10 @@ pub(crate) struct Saved {
     number_next: u64,
     /// Star's and Beast's own state, if there are budgets.
     budgets: Option<(Vec<u8>, Vec<u8>)>,
+    novelty: Vec<u8>,
+    traps: Vec<u8>,
     hosts: Vec<SavedHost>,
-    deferred: Vec<(Duration, SavedRequest)>,
+    deferred: Vec<(Duration, Request)>,
 }
 
 impl Frontier {
@@ -65,43 +67,42 @@ impl Frontier {
     pub fn save(&mut self, now: Time) -> Result<()> {
         self.take_new()?;
         let budgets = self.budget.as_mut().map(|budget| budget.save()).transpose()?;
+        let (content, novelty) = self.content.save()?;
         let checkpoints = Checkpoints {
+            content,
             seen: self.seen.checkpoint()?.number,
             robots: self.robots.cache().checkpoint()?.number,
             queues: self.queues.checkpoint()?.number,
         };
-        let bytes = self.to_saved(checkpoints, budgets, now).encode();
+        let saved = Saved { budgets, novelty, ..self.to_saved(checkpoints, now) };
+        let bytes = saved.encode();
         let path = self.dir.join(NAME);
         self.env.files.write_atomic(&path, &bytes).map_err(|source| FrontierError::Io { path, source })
     }
 
-    fn to_saved(&self, checkpoints: Checkpoints, budgets: Option<(Vec<u8>, Vec<u8>)>, now: Time) -> Saved {
-        let saved =
-            |band, request: &Request| SavedRequest { band, number: request.number, request: request.clone() };
+    /// What is in RAM here; what the stages know of themselves is to be added.
+    fn to_saved(&self, checkpoints: Checkpoints, now: Time) -> Saved {
         let hosts = self.bench.iter().map(|(_, host)| {
-            let under_way = self.in_flight.values().filter(|(_, request)| request.url.host() == &*host.name);
-            let under_way = under_way.map(|(band, request)| saved(*band, request));
+            let under_way = self.in_flight.values().filter(|request| request.url.host() == &*host.name);
             SavedHost {
                 name: host.name.to_string(),
                 overflow: host.overflow,
                 wait: host.next_allowed.since(now),
-                requests: host
-                    .requests()
-                    .map(|(band, request)| saved(band, request))
-                    .chain(under_way)
-                    .collect(),
+                requests: host.requests().chain(under_way).cloned().collect(),
             }
         });
         Saved {
             checkpoints,
             seen_count: self.seen_count,
             number_next: self.number_next,
-            budgets,
+            budgets: None,
+            novelty: Vec::new(),
+            traps: self.admission.encode(),
             hosts: hosts.collect(),
             deferred: self
                 .deferred
                 .iter()
-                .map(|Reverse((time, _, entry))| (time.since(now), saved(entry.0, &entry.1)))
+                .map(|Reverse((time, _, entry))| (time.since(now), entry.0.clone()))
                 .collect(),
         }
     }
@@ -115,14 +116,13 @@ impl Frontier {
             let slot = self.slot_of(&url)?;
             self.bench.hold(slot, now + host.wait.max(self.politeness.delay));
             self.bench.host_mut(slot).overflow = host.overflow;
-            for SavedRequest { band, number, request } in host.requests {
-                self.bench.push(slot, band, Request { number, ..request }, now);
+            for request in host.requests {
+                self.bench.push(slot, request, now);
             }
             self.bench.schedule(slot, now);
         }
-        for (wait, SavedRequest { band, number, request }) in saved.deferred {
-            let entry = DeferredRequest(band, Request { number, ..request });
-            self.deferred.push(Reverse((now + wait, number, entry)));
+        for (wait, request) in saved.deferred {
+            self.deferred.push(Reverse((now + wait, request.number, DeferredRequest(request))));
         }
         Ok(())
     }
@@ -133,14 +133,18 @@ pub(crate) fn read(env: &Env, dir: &Path) -> Result<Option<Saved>> {
     let path = dir.join(NAME);
     let bytes = match env.files.read(&path) {
         Ok(bytes) => bytes,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        // Up to version 2 all of it was one file.
-        Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => {
-            let path = dir.to_owned();
-            let bytes =
-                env.files.read(&path).map_err(|source| FrontierError::Io { path: path.clone(), source })?;
-            let problem = Saved::decode(&bytes).err().unwrap_or(StateProblem::NotAState);
-            return Err(FrontierError::State { path, problem });
+        // Up to version 2 all of it was one file, and up to version 4 there was one partition.
+        Err(error)
+            if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) =>
+        {
+            let parent = dir.parent().unwrap_or(dir);
+            for path in [dir.to_owned(), parent.to_owned(), parent.join(NAME)] {
+                if let Ok(bytes) = env.files.read(&path) {
+                    let problem = Saved::decode(&bytes).err().unwrap_or(StateProblem::NotAState);
+                    return Err(FrontierError::State { path, problem });
+                }
+            }
+            return Ok(None);
         }
         Err(source) => return Err(FrontierError::Io { path, source }),
     };
@@ -153,17 +157,24 @@ impl Saved {
         self.budgets.as_ref().map(|(star, beast)| (&star[..], &beast[..]))
     }
 
+    /// What was learnt.
+    pub(crate) fn learnt(&self) -> Learnt<'_> {
+        Learnt { novelty: &self.novelty, traps: &self.traps }
+    }
+
     fn encode(&self) -> Vec<u8> {
         let mut out = Writer { bytes: MAGIC.to_vec(), record: Vec::new() };
         out.u32(VERSION);
-        let Checkpoints { seen, robots, queues } = self.checkpoints;
-        for number in [seen, robots, queues, self.seen_count, self.number_next] {
+        let Checkpoints { seen, robots, queues, content } = self.checkpoints;
+        for number in [seen, robots, queues, content, self.seen_count, self.number_next] {
             out.u64(number);
         }
         out.u64(u64::from(self.budgets.is_some()));
         for state in self.budgets.iter().flat_map(|(star, beast)| [star, beast]) {
             out.counted(state);
         }
+        out.counted(&self.novelty);
+        out.counted(&self.traps);
         out.u64(self.hosts.len() as u64);
         for host in &self.hosts {
             out.counted(host.name.as_bytes());
@@ -197,12 +208,18 @@ impl Saved {
     }
 
     fn parse(reader: &mut Reader<'_>) -> Option<Saved> {
-        let checkpoints = Checkpoints { seen: reader.u64()?, robots: reader.u64()?, queues: reader.u64()? };
+        let checkpoints = Checkpoints {
+            seen: reader.u64()?,
+            robots: reader.u64()?,
+            queues: reader.u64()?,
+            content: reader.u64()?,
+        };
         let (seen_count, number_next) = (reader.u64()?, reader.u64()?);
         let budgets = match reader.u64()? {
             0 => None,
             _ => Some((reader.counted()?.to_vec(), reader.counted()?.to_vec())),
         };
+        let (novelty, traps) = (reader.counted()?.to_vec(), reader.counted()?.to_vec());
         let hosts = reader.many(|reader| {
             Some(SavedHost {
                 name: reader.text()?,
@@ -212,7 +229,7 @@ impl Saved {
             })
         })?;
         let deferred = reader.many(|reader| Some((reader.duration()?, reader.request()?)))?;
-        Some(Saved { checkpoints, seen_count, number_next, budgets, hosts, deferred })
+        Some(Saved { checkpoints, seen_count, number_next, budgets, novelty, traps, hosts, deferred })
     }
 }
 
@@ -239,12 +256,11 @@ impl Writer {
         self.bytes.extend_from_slice(bytes);
     }
 
-    fn request(&mut self, saved: &SavedRequest) {
-        self.bytes.push(saved.band);
-        self.u64(saved.number);
+    fn request(&mut self, request: &Request) {
+        self.u64(request.number);
         let mut record = std::mem::take(&mut self.record);
         record.clear();
-        record::encode(&saved.request, &mut record);
+        record::encode(request, &mut record);
         self.counted(&record);
         self.record = record;
     }
@@ -282,11 +298,10 @@ impl<'a> Reader<'a> {
         String::from_utf8(self.counted()?.to_vec()).ok()
     }
 
-    fn request(&mut self) -> Option<SavedRequest> {
-        let band = *self.take(1)?.first()?;
+    fn request(&mut self) -> Option<Request> {
         let number = self.u64()?;
         let request = record::decode(self.counted()?)?;
-        Some(SavedRequest { band, number, request: Request { number, ..request } })
+        Some(Request { number, ..request })
     }
 
     fn many<T>(&mut self, mut one: impl FnMut(&mut Reader<'a>) -> Option<T>) -> Option<Vec<T>> {

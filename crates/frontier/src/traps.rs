@@ -64,7 +64,7 @@ impl Default for Limits {
     fn default() -> Limits {
         Limits {
             url_bytes_max: 2_000,
-            path_segments_max: 32,
+            path_segments_max: 20,
             segment_count_max: 3,
             sequence_count_max: 2,
             parameters_max: 32,

@@ -93,6 +93,7 @@ fn a_server_that_asks_for_a_pause_gets_it() {
             took: Duration::ZERO,
             retry_after_s: Some(30),
             robots: None,
+            content: None,
         };
         assert_eq!(frontier.finished(finished, at(0)).unwrap(), Settled::Again);
         assert_eq!(next(&mut frontier, at(0)), Next::WaitUntil(at(30_000)), "the whole host is left alone");

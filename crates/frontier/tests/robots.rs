@@ -107,6 +107,7 @@ fn redirects_are_followed_five_times_and_the_rules_hold_for_who_was_asked() {
                 .finished(
                     Finished {
                         visit: robots,
+                        content: None,
                         outcome: FetchOutcome::Answered(if last { 200 } else { 301 }),
                         at: at(0),
                         took: Duration::ZERO,

@@ -9,8 +9,8 @@ use mattock_env::sim::Simulation;
 use mattock_env::{Env, Time};
 use mattock_fetch::FetchOutcome;
 use mattock_frontier::{
-    BudgetPolicy, Finished, Frontier, FrontierOptions, Link, Next, Politeness, Purpose, RobotsAnswer, Scope,
-    ScopeRule, Servers, Settled, Visit,
+    Finished, Frontier, FrontierOptions, Link, Next, Politeness, Purpose, RobotsAnswer, Scope, ScopeRule,
+    Servers, Settled, Visit,
 };
 use mattock_weburl::WebUrl;
 
@@ -23,14 +23,7 @@ pub(crate) fn ms(ms: u64) -> Duration {
 }
 
 pub(crate) fn options(politeness: Politeness) -> FrontierOptions {
-    FrontierOptions {
-        scope: Scope::new(ScopeRule::Any, None),
-        politeness,
-        product_token: "mattock".into(),
-        budget: BudgetPolicy::Unlimited,
-        memory_bytes: 64 << 20,
-        resolve: false,
-    }
+    FrontierOptions::new(Scope::new(ScopeRule::Any, None), politeness, "mattock")
 }
 
 /// Without delays of servers and of slowness, so that times are easy to tell.
@@ -78,7 +71,15 @@ pub(crate) fn finish_with(
 ) -> Settled {
     let robots = matches!(visit.purpose, Purpose::Robots { .. })
         .then(|| RobotsAnswer { body: Some(robots.as_bytes().to_vec()), location: None });
-    let finished = Finished { visit, outcome, at: now, took: Duration::ZERO, retry_after_s: None, robots };
+    let finished = Finished {
+        visit,
+        outcome,
+        at: now,
+        took: Duration::ZERO,
+        retry_after_s: None,
+        robots,
+        content: None,
+    };
     frontier.finished(finished, now).unwrap()
 }
 
@@ -134,8 +135,15 @@ pub(crate) fn crawl_with(
                     let status = if robots { 404 } else { 200 };
                     let answer = robots.then_some(RobotsAnswer { body: None, location: None });
                     let outcome = FetchOutcome::Answered(status);
-                    let finished =
-                        Finished { visit, outcome, at: time, took, retry_after_s: None, robots: answer };
+                    let finished = Finished {
+                        visit,
+                        outcome,
+                        at: time,
+                        took,
+                        retry_after_s: None,
+                        robots: answer,
+                        content: None,
+                    };
                     frontier.finished(finished, now).unwrap();
                 }
             }

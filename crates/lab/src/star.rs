@@ -183,7 +183,7 @@ async fn crawled(
     let server = serve(&env, world, ServeOptions::default(), Some(audit)).await?;
     let delay = Duration::from_secs_f64(crawl.delay_s.clamp(0.0, 1e6)).as_millis();
     let config = format!(
-        "[crawl]\nseeds = {seeds:?}\nscope = 'any'\nbudget = '{budget}'\nmax_pages = {page_limit}\n\
+        "[crawl]\nseeds = {seeds:?}\nscope = 'any'\nbudget = '{budget}'\nmax_pages = {page_limit}\npartitions = 1\n\
          [politeness]\ndelay = '{delay}ms'\n[fetch]\nconnections = {}\n\
          [network]\ndns = ['{}']\nallow_address = ['127.0.0.0/8']\nconnect_port = ['80={}']\n",
         crawl.connections.max(1),

@@ -1,117 +1,183 @@
-//! What writing a 20-KB page costs, against the bare call of the compressor on the same bytes:
-//! `cargo run --release -p mattock-repository --example measure`.
+//! What storing a page costs with gzip and with Zstandard, against the bare calls of the compressors on the same bytes:
+//! `cargo run --release -p mattock-repository --example measure [DIRECTORY [BYTES]]`.
+//!
+//! The pages are the files `source.html` under the directory, cut at so many bytes if a number is given; or made up.
+//! Figures are CPU time of the fastest round.
 
-use std::path::Path;
+use std::hint::black_box;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use libdeflater::{CompressionLvl, Compressor};
-use mattock_env::{Clock, Files, Random, UnixTime};
-use mattock_repository::{Digest, Page, RepositoryError, WarcReader, WarcWriter, WriterOptions};
+use mattock_env::{Files, Random, UnixTime, thread_cpu_seconds};
+use mattock_repository::{Compression, Digest, Page, RepositoryError, WarcReader, WarcWriter, WriterOptions};
+use zstd::zstd_safe::CParameter;
 
 const PAGES: usize = 64;
 const PAGE_BYTES: usize = 20_000;
-const ROUNDS: usize = 80;
+const ROUNDS: usize = 20;
+const GZIP_LEVELS: [i32; 2] = [1, 6];
+/// Those below 1 are not offered: they are faster, and pack much worse.
+const ZSTD_LEVELS: [i32; 8] = [-3, -2, -1, 1, 2, 3, 6, 9];
+const STORED: [Compression; 4] =
+    [Compression::Gzip(1), Compression::Zstd(1), Compression::Zstd(2), Compression::Zstd(3)];
 
-#[expect(clippy::print_stdout, reason = "the figures are what this is for")]
-fn main() -> Result<(), RepositoryError> {
-    let bodies: Vec<Vec<u8>> = (0..PAGES as u64).map(body).collect();
-    let head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nServer: nginx\r\nContent-Length: 20000\r\n\r\n";
-    let directory =
-        std::env::temp_dir().join(format!("mattock-measure-{:016x}", Random::from_entropy().next_u64()));
-    let files = Files::real();
-    let clock = Clock::real();
+/// One variant: its name, its fastest round, and how much came out.
+struct Row {
+    name: String,
+    seconds: f64,
+    bytes: usize,
+}
 
-    let mut compressor = Compressor::new(CompressionLvl::new(1).expect("a valid level"));
-    let mut out = vec![0; compressor.gzip_compress_bound(PAGE_BYTES)];
-    let mut compressed = 0;
-    let (mut digest, mut small, mut bare, mut full, mut lean, mut reading) =
-        (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    // The variants take turns, so that a busy machine is unfair to all of them alike.
-    for round in 0..ROUNDS {
-        let begin = clock.now();
-        compressed = 0;
-        for body in &bodies {
-            compressed += compressor.gzip_compress(body, &mut out).expect("the bound was allocated");
+#[derive(Default)]
+struct Table(Vec<Row>);
+
+impl Table {
+    /// Runs a variant once and keeps its time if it is the best so far.
+    fn run<E>(&mut self, name: String, work: impl FnOnce() -> Result<usize, E>) -> Result<(), E> {
+        let begin = thread_cpu_seconds();
+        let bytes = work()?;
+        let seconds = thread_cpu_seconds() - begin;
+        match self.0.iter_mut().find(|row| row.name == name) {
+            Some(row) => row.seconds = row.seconds.min(seconds),
+            None => self.0.push(Row { name, seconds, bytes }),
         }
-        bare.push(clock.now().since(begin));
-        let begin = clock.now();
-        for body in &bodies {
-            std::hint::black_box(Digest::of(&[body]));
-        }
-        digest.push(clock.now().since(begin));
-        let begin = clock.now();
-        for body in &bodies {
-            std::hint::black_box(
-                compressor.gzip_compress(&body[..500], &mut out).expect("the bound was allocated"),
-            );
-        }
-        small.push(clock.now().since(begin));
-        for (block_digests, times) in [(true, &mut full), (false, &mut lean)] {
-            let prefix = format!("r{round}{block_digests}");
-            let options = WriterOptions { prefix: prefix.clone(), block_digests, ..WriterOptions::default() };
-            let mut writer = WarcWriter::open(&files, &directory, options, Random::from_seed(1))?;
-            let page = |body| {
-                Page {
-                url: "https://www.example.org/path/to/some/page.html",
-                ip: Some([192, 0, 2, 1].into()),
-                date: UnixTime::from_micros(1_767_355_200_000_000),
-                request: b"GET /path/to/some/page.html HTTP/1.1\r\nHost: www.example.org\r\nUser-Agent: mattock\r\nAccept-Encoding: gzip\r\n\r\n",
-                response_head: head,
-                body,
-                truncated: None,
-                security: None,
-                metadata: &[],
-            }
-            };
-            writer.write_page(&page(&bodies[0]))?;
-            let begin = clock.now();
-            for body in &bodies {
-                writer.write_page(&page(body))?;
-            }
-            writer.flush()?;
-            times.push(clock.now().since(begin));
-            if block_digests {
-                reading.push(read(&files, &clock, &directory, &prefix)?);
-            }
+        Ok(())
+    }
+
+    #[expect(clippy::print_stdout, reason = "the figures are what this is for")]
+    fn print(&self, title: &str, pages: &[Vec<u8>]) {
+        let plain: usize = pages.iter().map(Vec::len).sum();
+        println!("{title:24} us/page   MB/CPU s   ratio");
+        for Row { name, seconds, bytes } in &self.0 {
+            let micros = seconds * 1e6 / pages.len() as f64;
+            let speed = plain as f64 / 1e6 / seconds;
+            println!("  {name:22} {micros:7.1} {speed:10.0} {:7.2}", plain as f64 / *bytes as f64);
         }
     }
-    let micros = |times: &[std::time::Duration]| {
-        let fastest = times.iter().min().copied().unwrap_or_default();
-        fastest.as_secs_f64() * 1e6 / PAGES as f64
-    };
-    let (bare, full, lean) = (micros(&bare), micros(&full), micros(&lean));
-    println!(
-        "{PAGES} pages of {PAGE_BYTES} bytes, compressed {:.2} times, fastest of {ROUNDS} rounds",
-        (PAGES * PAGE_BYTES) as f64 / compressed as f64
-    );
-    println!("libdeflate alone     {bare:6.1} us/page");
-    println!("  of 500 bytes       {:6.1} us", micros(&small));
-    println!("SHA-1 of a page      {:6.1} us", micros(&digest));
-    println!("write_page           {full:6.1} us/page, ratio {:.2}", full / bare);
-    println!("  no block digests   {lean:6.1} us/page, ratio {:.2}", lean / bare);
-    println!("reading back         {:6.1} us/page", micros(&reading));
-    files.remove_dir_all(&directory).map_err(|source| RepositoryError::Io {
-        action: "remove",
-        path: directory.clone(),
-        offset: 0,
-        source,
+}
+
+#[expect(clippy::print_stdout, reason = "the figures are what this is for")]
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let files = Files::real();
+    let mut arguments = std::env::args().skip(1);
+    let mut pages = Vec::new();
+    match arguments.next() {
+        Some(directory) => {
+            collect(&files, Path::new(&directory), &mut pages)?;
+            if let Some(bytes) = arguments.next() {
+                let bytes = bytes.parse()?;
+                pages.iter_mut().for_each(|page| page.truncate(bytes));
+            }
+        }
+        None => pages.extend((0..PAGES as u64).map(body)),
+    }
+    let total: usize = pages.iter().map(Vec::len).sum();
+    println!("{} pages, {total} bytes, fastest of {ROUNDS} rounds", pages.len());
+
+    let directory =
+        std::env::temp_dir().join(format!("mattock-measure-{:016x}", Random::from_entropy().next_u64()));
+    let (mut bare, mut stored, mut reading) = (Table::default(), Table::default(), Table::default());
+    // The variants take turns, so that a busy machine is unfair to all of them alike.
+    for round in 0..ROUNDS {
+        measure_bare(&pages, &mut bare)?;
+        for compression in STORED {
+            let name = format!("{compression:?}");
+            let prefix = format!("r{round}");
+            let options = WriterOptions { prefix, compression, ..WriterOptions::default() };
+            let path = write(&files, &directory, options, &pages, &mut stored)?;
+            reading.run(name, || read(&files, &path))?;
+            files.remove_dir_all(&directory)?;
+        }
+    }
+    bare.print("compressor alone", &pages);
+    stored.print("write_page", &pages);
+    reading.print("reading back", &pages);
+    Ok(())
+}
+
+fn measure_bare(pages: &[Vec<u8>], table: &mut Table) -> Result<(), Box<dyn std::error::Error>> {
+    let longest = pages.iter().map(Vec::len).max().unwrap_or_default();
+    let mut out = vec![0; zstd::compress_bound(longest).max(longest * 2 + 1000)];
+    for level in GZIP_LEVELS {
+        let mut compressor = Compressor::new(CompressionLvl::new(level).map_err(|_| "no such level")?);
+        table.run(format!("gzip {level}"), || {
+            pages.iter().map(|page| compressor.gzip_compress(page, &mut out)).sum::<Result<usize, _>>()
+        })?;
+    }
+    for level in ZSTD_LEVELS {
+        let mut compressor = zstd::bulk::Compressor::new(level)?;
+        compressor.set_parameter(CParameter::ChecksumFlag(true))?;
+        // Its tables are made by the first call.
+        compressor.compress_to_buffer(b"", &mut out[..])?;
+        table.run(format!("zstd {level}"), || {
+            pages
+                .iter()
+                .map(|page| compressor.compress_to_buffer(page, &mut out[..]))
+                .sum::<io::Result<usize>>()
+        })?;
+    }
+    table.run("SHA-1".into(), || {
+        for page in pages {
+            black_box(Digest::of(&[page]));
+        }
+        Ok(20 * pages.len())
     })
 }
 
-fn read(
+/// Writes all pages and says into which file.
+fn write(
     files: &Files,
-    clock: &Clock,
     directory: &Path,
-    prefix: &str,
-) -> Result<std::time::Duration, RepositoryError> {
-    let name = format!("{prefix}-20260102120000-00000.warc.gz");
-    let mut reader = WarcReader::open(files, &directory.join(name))?;
-    let begin = clock.now();
+    options: WriterOptions,
+    pages: &[Vec<u8>],
+    table: &mut Table,
+) -> Result<PathBuf, Box<dyn std::error::Error>> {
+    let name = format!("{:?}", options.compression);
+    let mut writer = WarcWriter::open(files, directory, options, Random::from_seed(1))?;
+    let page = |body| Page {
+        url: "https://www.example.org/path/to/some/page.html",
+        ip: Some([192, 0, 2, 1].into()),
+        date: UnixTime::from_micros(1_767_355_200_000_000),
+        request: b"GET /path/to/some/page.html HTTP/1.1\r\nHost: www.example.org\r\nUser-Agent: mattock\r\n\
+                   Accept-Encoding: gzip\r\n\r\n",
+        response_head: b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nServer: nginx\r\n\r\n",
+        body,
+        truncated: None,
+        security: None,
+        metadata: &[],
+    };
+    let place = writer.write_page(&page(b"the first page opens the file"))?.place;
+    table.run(name, || -> Result<usize, RepositoryError> {
+        let mut bytes = 0;
+        for body in pages {
+            bytes += writer.write_page(&page(body))?.place.length as usize;
+        }
+        writer.flush()?;
+        Ok(bytes)
+    })?;
+    Ok(directory.join(&*place.file))
+}
+
+fn read(files: &Files, path: &Path) -> Result<usize, RepositoryError> {
+    let mut reader = WarcReader::open(files, path)?;
     let mut bytes = 0;
     while let Some(record) = reader.next_record()? {
         bytes += record.block.len();
     }
-    assert!(bytes > PAGES * PAGE_BYTES);
-    Ok(clock.now().since(begin))
+    Ok(bytes)
+}
+
+fn collect(files: &Files, directory: &Path, pages: &mut Vec<Vec<u8>>) -> io::Result<()> {
+    for entry in files.list(directory)? {
+        let path = directory.join(&entry.name);
+        if entry.is_dir {
+            collect(files, &path, pages)?;
+        } else if entry.name == "source.html" {
+            pages.push(files.read(&path)?);
+        }
+    }
+    Ok(())
 }
 
 /// A page that compresses about as well as real ones do.

@@ -1,18 +1,21 @@
 //! Writes a small archive that shows every kind of record, to check with other tools:
-//! `cargo run -p mattock-repository --example write -- DIRECTORY`.
+//! `cargo run -p mattock-repository --example write -- DIRECTORY [zstd]`.
 
 use std::path::Path;
 
 use mattock_env::{Files, Random, UnixTime};
 use mattock_repository::record::RefersTo;
 use mattock_repository::{
-    Page, Record, RecordId, RecordType, RepositoryError, Security, Truncated, WarcWriter, WriterOptions,
+    Compression, Page, Record, RecordId, RecordType, RepositoryError, Security, Truncated, WarcWriter,
+    WriterOptions,
 };
 
 fn main() -> Result<(), RepositoryError> {
     let directory = std::env::args().nth(1).unwrap_or_else(|| "archive".into());
+    let zstd = std::env::args().nth(2).is_some_and(|word| word == "zstd");
     let mut random = Random::from_seed(1);
     let options = WriterOptions {
+        compression: if zstd { Compression::Zstd(1) } else { Compression::Gzip(1) },
         prefix: "example".into(),
         file_bytes_max: 200_000,
         warcinfo: vec![

@@ -1,4 +1,5 @@
-//! One archive file at its growing end: whole gzip members collect in a buffer and go out in large writes.
+//! One archive file at its growing end: whole members (of gzip; frames of Zstandard) collect in a buffer and go out in
+//! large writes.
 //!
 //! Invariant: the file's first `flushed` bytes are whole members, and no byte is ever written behind a torn one. A
 //! failed write is undone by cutting the file back to `flushed`; the buffer stays, so that the places handed out for
@@ -7,9 +8,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use libdeflater::Compressor;
 use mattock_env::{File, Files, OpenMode};
 
+use crate::compression::Compressor;
 use crate::error::RepositoryError;
 
 pub(crate) struct Appender {
@@ -77,9 +78,7 @@ impl Appender {
 
     /// Compresses a record into the buffer, where [`Appender::reserve`] has made room for it. Its length is returned.
     pub(crate) fn push(&mut self, compressor: &mut Compressor, record: &[u8]) -> usize {
-        let len = compressor
-            .gzip_compress(record, &mut self.buffer[self.filled..])
-            .expect("the bound that was reserved is never exceeded");
+        let len = compressor.compress(record, &mut self.buffer[self.filled..]);
         self.filled += len;
         len
     }

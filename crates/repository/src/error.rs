@@ -8,7 +8,7 @@ use std::path::PathBuf;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Damage {
     /// The compressed data is invalid.
-    Deflate,
+    Compressed,
     /// The data decompresses, but not to what its checksum was made of.
     Checksum,
     /// A record's block does not end where its head says.
@@ -20,7 +20,7 @@ pub enum Damage {
 impl fmt::Display for Damage {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
-            Damage::Deflate => "its compressed data is invalid",
+            Damage::Compressed => "its compressed data is invalid",
             Damage::Checksum => "its checksum is wrong",
             Damage::Length => "its block does not end where its Content-Length says",
             Damage::Garbage => "no record begins there",
@@ -76,8 +76,18 @@ pub enum RepositoryError {
         /// How it shows.
         damage: Damage,
     },
+    /// The bytes may be intact, but to read them takes something that is not there.
+    #[error("the record at byte {offset} of {} cannot be read: {what}; unpack the file with the tool that wrote it", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Where the record begins.
+        offset: u64,
+        /// What it takes.
+        what: &'static str,
+    },
     /// The bytes are intact, but they are not a WARC record.
-    #[error("{} holds no WARC record at byte {offset}: {what}; name a .warc or .warc.gz file", path.display())]
+    #[error("{} holds no WARC record at byte {offset}: {what}; name a .warc, .warc.gz or .warc.zst file", path.display())]
     NotWarc {
         /// The file.
         path: PathBuf,

@@ -3,34 +3,19 @@
 //! libdeflate, which compresses, needs a whole member in memory and does not say where it ended; so reading uses a
 //! streaming decompressor, and libdeflate's checksum.
 
-use std::io;
-
 use flate2::{Decompress, FlushDecompress, Status};
 use libdeflater::Crc;
 use mattock_env::File;
 
 use crate::error::Damage;
+use crate::input::{Failure, Input};
 
-/// Why no more bytes came.
-#[derive(Debug)]
-pub(crate) enum Failure {
-    Io(io::Error),
-    /// The file ended too early.
-    Torn,
-    Damaged(Damage),
-}
-
-const INPUT_BYTES: usize = 64 << 10;
 /// Names and comments in gzip headers have no length limit of their own.
 const HEADER_BYTES_MAX: u64 = 128 << 10;
 
 /// A cursor over the members of a file.
 pub(crate) struct Members {
-    input: Vec<u8>,
-    start: usize,
-    end: usize,
-    /// Where in the file `input[start]` is.
-    position: u64,
+    input: Input,
     inflate: Decompress,
     checksum: Crc,
     plain_bytes: u32,
@@ -41,10 +26,7 @@ pub(crate) struct Members {
 impl Members {
     pub(crate) fn new(position: u64) -> Members {
         Members {
-            input: vec![0; INPUT_BYTES],
-            start: 0,
-            end: 0,
-            position,
+            input: Input::new(position),
             inflate: Decompress::new(false),
             checksum: Crc::new(),
             plain_bytes: 0,
@@ -54,73 +36,72 @@ impl Members {
 
     /// The place in the file of the next byte that is looked at: between members, where the next one begins.
     pub(crate) fn position(&self) -> u64 {
-        self.position
+        self.input.position()
     }
 
     /// Goes elsewhere. The buffer is kept.
     pub(crate) fn seek(&mut self, position: u64) {
-        (self.start, self.end, self.position) = (0, 0, position);
+        self.input.seek(position);
     }
 
-    /// Reads the header of the next member; `false` at the end of the file.
-    pub(crate) fn begin(&mut self, file: &File) -> Result<bool, Failure> {
-        if self.start == self.end && !self.refill(file)? {
-            return Ok(false);
+    /// Reads the header of the next member, and says where it begins; `None` at the end of the file.
+    pub(crate) fn begin(&mut self, file: &File) -> Result<Option<u64>, Failure> {
+        let begin = self.input.position();
+        if !self.input.fill(file)? {
+            return Ok(None);
         }
-        let begin = self.position;
         for expected in [0x1f, 0x8b, 8] {
-            if self.byte(file)? != expected {
+            if self.input.byte(file)? != expected {
                 return Err(Failure::Damaged(Damage::Garbage));
             }
         }
-        let flags = self.byte(file)?;
+        let flags = self.input.byte(file)?;
         if flags & 0xe0 != 0 {
             return Err(Failure::Damaged(Damage::Garbage));
         }
         // Time, extra flags, system.
         for _ in 0..6 {
-            self.byte(file)?;
+            self.input.byte(file)?;
         }
         if flags & 4 != 0 {
-            let len = u16::from_le_bytes([self.byte(file)?, self.byte(file)?]);
+            let len = u16::from_le_bytes([self.input.byte(file)?, self.input.byte(file)?]);
             for _ in 0..len {
-                self.byte(file)?;
+                self.input.byte(file)?;
             }
         }
         // Name and comment, each ended by a zero.
         for flag in [8, 16] {
-            while flags & flag != 0 && self.byte(file)? != 0 {
-                if self.position - begin > HEADER_BYTES_MAX {
+            while flags & flag != 0 && self.input.byte(file)? != 0 {
+                if self.input.position() - begin > HEADER_BYTES_MAX {
                     return Err(Failure::Damaged(Damage::Garbage));
                 }
             }
         }
         if flags & 2 != 0 {
-            self.byte(file)?;
-            self.byte(file)?;
+            self.input.byte(file)?;
+            self.input.byte(file)?;
         }
         self.inflate.reset(false);
         self.checksum = Crc::new();
         self.plain_bytes = 0;
         self.data_ended = false;
-        Ok(true)
+        Ok(Some(begin))
     }
 
     /// Decompresses into `out`, which must not be empty; 0 when the member is over and its checksum was right.
     pub(crate) fn read(&mut self, file: &File, out: &mut [u8]) -> Result<usize, Failure> {
         while !self.data_ended {
-            if self.start == self.end && !self.refill(file)? {
+            if !self.input.fill(file)? {
                 return Err(Failure::Torn);
             }
             let (in_before, out_before) = (self.inflate.total_in(), self.inflate.total_out());
             let status = self
                 .inflate
-                .decompress(&self.input[self.start..self.end], out, FlushDecompress::None)
-                .map_err(|_| Failure::Damaged(Damage::Deflate))?;
+                .decompress(self.input.available(), out, FlushDecompress::None)
+                .map_err(|_| Failure::Damaged(Damage::Compressed))?;
             let consumed = (self.inflate.total_in() - in_before) as usize;
             let produced = (self.inflate.total_out() - out_before) as usize;
-            self.start += consumed;
-            self.position += consumed as u64;
+            self.input.consume(consumed);
             self.data_ended = status == Status::StreamEnd;
             if produced > 0 {
                 self.checksum.update(&out[..produced]);
@@ -129,33 +110,12 @@ impl Members {
                 return Ok(produced);
             }
             if consumed == 0 && !self.data_ended {
-                return Err(Failure::Damaged(Damage::Deflate));
+                return Err(Failure::Damaged(Damage::Compressed));
             }
         }
-        let mut trailer = [0; 8];
-        for byte in &mut trailer {
-            *byte = self.byte(file)?;
-        }
-        let expected = u64::from(self.checksum.sum()) | u64::from(self.plain_bytes) << 32;
-        if u64::from_le_bytes(trailer) != expected {
+        if [self.input.u32(file)?, self.input.u32(file)?] != [self.checksum.sum(), self.plain_bytes] {
             return Err(Failure::Damaged(Damage::Checksum));
         }
         Ok(0)
-    }
-
-    fn byte(&mut self, file: &File) -> Result<u8, Failure> {
-        if self.start == self.end && !self.refill(file)? {
-            return Err(Failure::Torn);
-        }
-        let byte = self.input[self.start];
-        self.start += 1;
-        self.position += 1;
-        Ok(byte)
-    }
-
-    fn refill(&mut self, file: &File) -> Result<bool, Failure> {
-        self.start = 0;
-        self.end = file.read_at(&mut self.input, self.position).map_err(Failure::Io)?;
-        Ok(self.end > 0)
     }
 }

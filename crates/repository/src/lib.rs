@@ -7,16 +7,20 @@
 //! A place is a promise only once [`WarcWriter::sync`] has returned: before that the bytes may be in memory.
 
 mod appender;
+mod compression;
 mod error;
 mod fields;
 mod gzip;
 pub mod http;
+mod input;
 mod page;
 mod reader;
 pub mod record;
 mod repair;
 mod writer;
+mod zstandard;
 
+pub use compression::Compression;
 pub use error::{Damage, RepositoryError};
 pub use fields::Fields;
 pub use page::{Page, Security};

@@ -10,7 +10,8 @@ use std::path::Path;
 use mattock_env::{File, Files, OpenMode};
 
 use crate::error::RepositoryError;
-use crate::reader::WarcReader;
+use crate::reader::{Format, WarcReader};
+use crate::zstandard;
 
 /// What was found, and what was done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,9 +97,12 @@ fn only_zeros(file: &File) -> io::Result<bool> {
 /// Looks behind the beginning of a broken record for one that is whole. A hostile page can hold something that looks
 /// like a record, and then a torn tail is kept: the harmless mistake of the two.
 fn whole_record_behind(reader: &mut WarcReader, file: &File, broken: u64) -> io::Result<Option<u64>> {
-    let pattern: &[u8] = if reader.is_compressed() { b"\x1f\x8b\x08" } else { b"\nWARC/1." };
-    // In a plain file the record begins behind the line end.
-    let shift = if reader.is_compressed() { 0 } else { 1 };
+    let (pattern, shift): (&[u8], u64) = match reader.format() {
+        Format::Gzip => (b"\x1f\x8b\x08", 0),
+        Format::Zstandard => (&zstandard::MAGIC, 0),
+        // The record begins behind the line end.
+        Format::Plain => (b"\nWARC/1.", 1),
+    };
     let finder = memchr::memmem::Finder::new(pattern);
     let mut chunk = vec![0; CHUNK_BYTES];
     let mut position = broken + 1;

@@ -1,7 +1,7 @@
 //! Writes pages as WARC records: filled by the crawl, emptied by the disk.
 //!
-//! - One gzip member per record, files rolled by size, a warcinfo record first in each.
-//! - File names `{prefix}-{YYYYMMDDhhmmss}-{serial}.warc.gz` sort by time. The date is that of the first page in
+//! - One gzip member or Zstandard frame per record, files rolled by size, a warcinfo record first in each.
+//! - File names `{prefix}-{YYYYMMDDhhmmss}-{serial}.warc.gz` (or `.zst`) sort by time. The date is that of the first page in
 //!   it, never earlier than the file before; serials go on where an earlier run stopped, and no file is reopened.
 //! - A page's records are in one file and follow each other, and are either all written or none.
 //! - On an error the page was not written. The writer stays usable: with [`RepositoryError::Io`] nothing is lost
@@ -15,10 +15,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use libdeflater::{CompressionLvl, Compressor};
 use mattock_env::{Files, Random, UnixTime};
 
 use crate::appender::Appender;
+use crate::compression::{Compression, Compressor, SUFFIXES};
 use crate::error::RepositoryError;
 use crate::http;
 use crate::page::Page;
@@ -29,8 +29,8 @@ use crate::record::{DatePrecision, Digest, Record, RecordId, RecordType, warc_fi
 pub struct WriterOptions {
     /// How file names begin: letters, digits, `.`, `_` and `-`.
     pub prefix: String,
-    /// libdeflate's level, 1 (fast) to 12 (small).
-    pub level: i32,
+    /// What records are compressed with.
+    pub compression: Compression,
     /// A file that has reached this is closed before the next page.
     pub file_bytes_max: u64,
     /// Bytes that collect before they are handed to the operating system.
@@ -47,7 +47,7 @@ impl Default for WriterOptions {
     fn default() -> WriterOptions {
         WriterOptions {
             prefix: "mattock".into(),
-            level: 1,
+            compression: Compression::default(),
             file_bytes_max: 1_000_000_000,
             buffer_bytes: 1 << 20,
             date_precision: DatePrecision::default(),
@@ -62,9 +62,9 @@ impl Default for WriterOptions {
 pub struct Place {
     /// The file's name in the archive directory.
     pub file: Arc<str>,
-    /// Where its gzip member begins.
+    /// Where its gzip member or Zstandard frame begins.
     pub offset: u64,
-    /// How long the member is.
+    /// How long that is.
     pub length: u64,
 }
 
@@ -114,16 +114,7 @@ impl WarcWriter {
                 rule: "use letters, digits, `.`, `_` and `-`, and do not begin with a dot",
             });
         }
-        let level = match CompressionLvl::new(options.level) {
-            Ok(level) if options.level >= 1 => level,
-            _ => {
-                return Err(RepositoryError::Option {
-                    name: "the compression level",
-                    value: options.level.to_string(),
-                    rule: "use 1 (fast) to 12 (small)",
-                });
-            }
-        };
+        let compressor = Compressor::new(options.compression)?;
         let failed = |action| {
             let path = directory.to_path_buf();
             move |source: io::Error| RepositoryError::Io { action, path, offset: 0, source }
@@ -141,7 +132,7 @@ impl WarcWriter {
         Ok(WarcWriter {
             directory: directory.to_path_buf(),
             random,
-            compressor: Compressor::new(level),
+            compressor,
             appender: Appender::new(files, directory, options.buffer_bytes),
             options,
             file_name: Arc::from(""),
@@ -248,8 +239,9 @@ impl WarcWriter {
             self.last_digits = digits;
         }
         loop {
-            let name =
-                format!("{}-{}-{:05}.warc.gz", self.options.prefix, self.last_digits, self.next_serial);
+            let WriterOptions { prefix, compression, .. } = &self.options;
+            let suffix = compression.suffix();
+            let name = format!("{prefix}-{}-{:05}{suffix}", self.last_digits, self.next_serial);
             let path = self.directory.join(&name);
             match self.appender.create(&path) {
                 Ok(()) => self.file_name = Arc::from(name),
@@ -297,7 +289,7 @@ impl WarcWriter {
         let mut bound = 0;
         let mut start = 0;
         for end in &self.ends {
-            bound += self.compressor.gzip_compress_bound(end - start);
+            bound += self.compressor.bound(end - start);
             start = *end;
         }
         self.appender.reserve(bound)?;
@@ -342,7 +334,8 @@ fn create_directory(files: &Files, directory: &Path) -> io::Result<()> {
 
 /// The digits and the serial in the name of a file with this prefix.
 fn parse_name<'a>(name: &'a str, prefix: &str) -> Option<(&'a str, u64)> {
-    let rest = name.strip_prefix(prefix)?.strip_prefix('-')?.strip_suffix(".warc.gz")?;
+    let rest = name.strip_prefix(prefix)?.strip_prefix('-')?;
+    let rest = SUFFIXES.iter().find_map(|suffix| rest.strip_suffix(suffix))?;
     let (digits, serial) = rest.split_once('-')?;
     let all_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if digits.len() != 14 || !all_digits(digits) || !all_digits(serial) {
@@ -359,6 +352,7 @@ mod tests {
     fn only_names_of_our_own_form_count() {
         assert_eq!(parse_name("a-20260102030405-00017.warc.gz", "a"), Some(("20260102030405", 17)));
         assert_eq!(parse_name("a-20260102030405-123456.warc.gz", "a"), Some(("20260102030405", 123_456)));
+        assert_eq!(parse_name("a-20260102030405-00018.warc.zst", "a"), Some(("20260102030405", 18)));
         for name in [
             "b-20260102030405-00017.warc.gz",
             "a-2026010203040-00017.warc.gz",

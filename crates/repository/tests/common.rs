@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use mattock_env::{Files, OpenMode, Random, SimFiles, UnixTime};
-use mattock_repository::{Page, RepositoryError, WarcReader, WarcWriter, WriterOptions};
+use mattock_repository::{Compression, Page, RepositoryError, WarcReader, WarcWriter, WriterOptions};
 
 pub(crate) fn files() -> Files {
     Files::simulated(SimFiles::new(Random::from_seed(1)))
@@ -24,6 +24,9 @@ pub(crate) fn options() -> WriterOptions {
         ..WriterOptions::default()
     }
 }
+
+/// Either kind of file that is written.
+pub(crate) const COMPRESSIONS: [Compression; 2] = [Compression::Gzip(1), Compression::Zstd(1)];
 
 /// Noon of 2 January 2026, and `seconds`.
 pub(crate) fn date(seconds: i64) -> UnixTime {
@@ -93,8 +96,8 @@ pub(crate) fn put(files: &Files, path: &Path, bytes: &[u8]) {
 }
 
 /// A small file of a few pages: its path and bytes.
-pub(crate) fn small_archive(files: &Files) -> (PathBuf, Vec<u8>) {
-    let mut writer = writer(files, options());
+pub(crate) fn small_archive(files: &Files, compression: Compression) -> (PathBuf, Vec<u8>) {
+    let mut writer = writer(files, WriterOptions { compression, ..options() });
     let metadata = [("via", "http://example.org/".to_owned())];
     for (number, body) in ["one", "", "three three three three"].into_iter().enumerate() {
         let url = format!("http://example.org/{number}");

@@ -1,6 +1,6 @@
 //! A crash may end a file at any byte.
 
-use mattock_repository::{RepositoryError, repair_tail};
+use mattock_repository::{Compression, RepositoryError, repair_tail};
 
 use crate::common::*;
 
@@ -41,29 +41,32 @@ fn cut_everywhere(bytes: &[u8]) {
 
 #[test]
 fn a_compressed_file_cut_at_any_byte_keeps_exactly_its_whole_records() {
-    let files = files();
-    let (_, bytes) = small_archive(&files);
-    cut_everywhere(&bytes);
+    for compression in COMPRESSIONS {
+        let (_, bytes) = small_archive(&files(), compression);
+        cut_everywhere(&bytes);
+    }
 }
 
 #[test]
 fn a_plain_file_cut_at_any_byte_keeps_exactly_its_whole_records() {
     let files = files();
-    let (path, _) = small_archive(&files);
+    let (path, _) = small_archive(&files, Compression::default());
     cut_everywhere(&decompressed(&files, &path));
 }
 
 #[test]
 fn a_tail_of_zeros_is_cut_off() {
-    let files = files();
-    let (path, bytes) = small_archive(&files);
-    for zeros in [1, 5, 5000] {
-        let mut longer = bytes.clone();
-        longer.resize(bytes.len() + zeros, 0);
-        put(&files, &path, &longer);
-        assert_eq!(repair_tail(&files, &path).unwrap().bytes_after, bytes.len() as u64);
-        assert_eq!(files.read(&path).unwrap(), bytes);
+    for compression in COMPRESSIONS {
+        let files = files();
+        let (path, bytes) = small_archive(&files, compression);
+        for zeros in [1, 5, 5000] {
+            let mut longer = bytes.clone();
+            longer.resize(bytes.len() + zeros, 0);
+            put(&files, &path, &longer);
+            assert_eq!(repair_tail(&files, &path).unwrap().bytes_after, bytes.len() as u64);
+            assert_eq!(files.read(&path).unwrap(), bytes);
+        }
+        put(&files, &path, &[0; 300]);
+        assert_eq!(repair_tail(&files, &path).unwrap().bytes_after, 0);
     }
-    put(&files, &path, &[0; 300]);
-    assert_eq!(repair_tail(&files, &path).unwrap().bytes_after, 0);
 }

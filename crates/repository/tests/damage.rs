@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use mattock_repository::{RepositoryError, WarcReader, repair_tail};
+use mattock_repository::{Compression, RepositoryError, WarcReader, WriterOptions, repair_tail};
 use proptest::prelude::*;
 
 use crate::common::*;
@@ -10,7 +10,7 @@ use crate::common::*;
 #[test]
 fn every_flipped_bit_is_noticed() {
     let files = files();
-    let (path, bytes) = small_archive(&files);
+    let (path, bytes) = small_archive(&files, Compression::default());
     let (whole, _) = read(&files, &path);
     let whole_blocks: Vec<_> =
         whole.iter().map(|record| (record.offset, &record.block, &record.fields)).collect();
@@ -54,9 +54,52 @@ fn every_flipped_bit_is_noticed() {
 }
 
 #[test]
+fn every_flipped_bit_of_a_frame_is_noticed() {
+    let files = files();
+    let (path, bytes) = small_archive(&files, Compression::Zstd(1));
+    let whole = read(&files, &path).0;
+    let contents = |found: &[Found]| -> Vec<_> {
+        found.iter().map(|record| (record.offset, record.block.clone(), record.fields.clone())).collect()
+    };
+    let mut harmless = 0;
+    for bit in 0..bytes.len() * 8 {
+        let mut flipped = bytes.clone();
+        flipped[bit / 8] ^= 1 << (bit % 8);
+        put(&files, &path, &flipped);
+        let (records, error) = read(&files, &path);
+        let index = whole.iter().rposition(|record| record.offset <= bit as u64 / 8).unwrap();
+        let Some(error) = error else {
+            assert_eq!(contents(&records), contents(&whole), "bit {bit}");
+            harmless += 1;
+            continue;
+        };
+        // The flag for the checksum is in no checksum: the record is right, and behind it lies what the flag hid.
+        assert!((index..=index + 1).contains(&records.len()), "bit {bit}: {error}");
+        assert_eq!(contents(&records), contents(&whole[..records.len()]), "bit {bit}");
+        match error {
+            // At the front it may as well be another kind of file.
+            RepositoryError::NotWarc { offset: 0, .. } if index == 0 => {}
+            RepositoryError::Damaged { offset, .. }
+            | RepositoryError::Torn { offset, .. }
+            | RepositoryError::Unreadable { offset, .. } => {
+                assert_eq!(offset == whole[index].offset, records.len() == index, "bit {bit}");
+            }
+            other => panic!("bit {bit}: {other}"),
+        }
+        // What is whole behind the damage is never cut off.
+        if index + 1 < whole.len() {
+            repair_tail(&files, &path).unwrap_err();
+            assert_eq!(files.read(&path).unwrap(), flipped, "bit {bit}");
+        }
+    }
+    // A bit without a meaning in each frame's header, and little else.
+    assert!((9..9 * 20).contains(&harmless), "{harmless}");
+}
+
+#[test]
 fn a_repair_leaves_alone_what_is_not_a_torn_warc() {
     let files = files();
-    let (warc, bytes) = small_archive(&files);
+    let (warc, bytes) = small_archive(&files, Compression::default());
     let plain = decompressed(&files, &warc);
     let path = directory().join("other");
     let gzip = |data: &[u8]| {
@@ -68,6 +111,10 @@ fn a_repair_leaves_alone_what_is_not_a_torn_warc() {
     };
     let text = gzip(b"not a WARC at all");
     let one_member = gzip(&plain);
+    let frame_of_text = zstd::bulk::compress(b"not a WARC at all", 1).unwrap();
+    let one_frame = zstd::bulk::compress(&plain, 1).unwrap();
+    // Of a torn frame only whole blocks are known, of 128 KiB each.
+    let large_frame = zstd::bulk::compress(&plain.repeat(100), 1).unwrap();
     let mut damaged_length = plain.clone();
     let at = damaged_length.windows(16).rposition(|part| part == b"Content-Length: ").unwrap();
     let second = damaged_length[..at].windows(16).rposition(|part| part == b"Content-Length: ").unwrap();
@@ -77,6 +124,9 @@ fn a_repair_leaves_alone_what_is_not_a_torn_warc() {
         ("gzip of text", &text),
         ("torn gzip of text", &text[..text.len() - 3]),
         ("all records in one torn member", &one_member[..one_member.len() - 3]),
+        ("a frame of text", &frame_of_text),
+        ("a torn frame of text", &frame_of_text[..frame_of_text.len() - 1]),
+        ("all records in one torn frame", &large_frame[..large_frame.len() - 1]),
         ("a wrong length before the last record", &damaged_length),
         (
             "a torn record behind one that lacks line ends",
@@ -89,17 +139,23 @@ fn a_repair_leaves_alone_what_is_not_a_torn_warc() {
         assert_eq!(files.read(&path).unwrap(), contents, "{what}");
     }
     // Not torn, so there is nothing to do, and the records are all found.
-    put(&files, &path, &one_member);
-    assert_eq!(repair_tail(&files, &path).unwrap().records, 9);
-    let (records, error) = read(&files, &path);
-    assert!(error.is_none());
-    assert_eq!(records.iter().filter(|record| record.length.is_some()).count(), 1);
+    for contents in [&one_member, &one_frame] {
+        put(&files, &path, contents);
+        assert_eq!(repair_tail(&files, &path).unwrap().records, 9);
+        let (records, error) = read(&files, &path);
+        assert!(error.is_none());
+        assert_eq!(records.iter().filter(|record| record.length.is_some()).count(), 1);
+    }
 }
 
 #[test]
 fn a_record_above_the_limit_is_reported_and_passed_over() {
+    COMPRESSIONS.into_iter().for_each(pass_over_a_large_record);
+}
+
+fn pass_over_a_large_record(compression: Compression) {
     let files = files();
-    let mut writer = writer(&files, options());
+    let mut writer = writer(&files, WriterOptions { compression, ..options() });
     let large: Vec<u8> =
         (0..3_000_000_u32).map(|number| (number.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
     for body in [&b"small"[..], &large, b"small too"] {
@@ -155,7 +211,7 @@ fn a_length_that_lies_costs_no_memory() {
     }
 }
 
-const PARTS: [&[u8]; 12] = [
+const PARTS: [&[u8]; 17] = [
     b"WARC/1.1\r\n",
     b"Content-Length: 3",
     b"Content-Length: 70000",
@@ -166,6 +222,12 @@ const PARTS: [&[u8]; 12] = [
     b" folded",
     b":",
     b"\x1f\x8b\x08",
+    // A frame's first bytes, alone, with a block of three bytes, with one of zeros; and skippable frames.
+    b"\x28\xb5\x2f\xfd",
+    b"\x28\xb5\x2f\xfd\x20\x03\x19\0\0abc",
+    b"\x28\xb5\x2f\xfd\x20\xff\xfb\x07\0\0",
+    b"\x5d\x2a\x4d\x18\x04\0\0\0\x37\xa4\x30\xec",
+    b"\x50\x2a\x4d\x18\x03\0\0\0",
     b"\0\0\0\0\0\0\0",
     &[7; 300],
 ];

@@ -3,7 +3,9 @@
 use std::io;
 
 use mattock_env::{Fault, Files, Random, SimFiles};
-use mattock_repository::{Place, RepositoryError, WarcReader, WarcWriter, WriterOptions, repair_tail};
+use mattock_repository::{
+    Compression, Place, RepositoryError, WarcReader, WarcWriter, WriterOptions, repair_tail,
+};
 
 use crate::common::*;
 
@@ -13,8 +15,8 @@ fn disk(seed: u64) -> (SimFiles, Files) {
 }
 
 /// Small enough for many writes and several files.
-fn small() -> WriterOptions {
-    WriterOptions { buffer_bytes: 1500, file_bytes_max: 6000, ..options() }
+fn small(compression: Compression) -> WriterOptions {
+    WriterOptions { compression, buffer_bytes: 1500, file_bytes_max: 6000, ..options() }
 }
 
 /// Pages of which the writer said that they were written, and what is known to survive.
@@ -52,9 +54,9 @@ impl Ledger {
 }
 
 /// Thirty pages, synced after every seventh; goes on after errors, as a crawl would once there is space.
-fn run(files: &Files) -> Ledger {
+fn run(files: &Files, compression: Compression) -> Ledger {
     let mut ledger = Ledger::default();
-    let opened = WarcWriter::open(files, directory(), small(), Random::from_seed(7));
+    let opened = WarcWriter::open(files, directory(), small(compression), Random::from_seed(7));
     let Ok(mut writer) = opened else {
         ledger.errors += 1;
         return ledger;
@@ -92,8 +94,12 @@ fn assert_found(files: &Files, pages: &[(String, Place)], context: &str) {
 
 #[test]
 fn a_full_disk_leaves_whole_records_and_the_writer_goes_on_when_there_is_space() {
+    COMPRESSIONS.into_iter().for_each(fill_the_disk);
+}
+
+fn fill_the_disk(compression: Compression) {
     let (disk, files) = disk(1);
-    let mut writer = writer(&files, WriterOptions { buffer_bytes: 1500, ..options() });
+    let mut writer = writer(&files, WriterOptions { compression, buffer_bytes: 1500, ..options() });
     disk.set_capacity(Some(10_000));
     let mut written = Vec::new();
     let mut refused = 0;
@@ -126,8 +132,12 @@ fn a_full_disk_leaves_whole_records_and_the_writer_goes_on_when_there_is_space()
 
 #[test]
 fn any_one_failing_operation_costs_only_what_its_error_names() {
+    COMPRESSIONS.into_iter().for_each(fail_each_operation);
+}
+
+fn fail_each_operation(compression: Compression) {
     let (counter, files) = disk(1);
-    assert_eq!(run(&files).errors, 0);
+    assert_eq!(run(&files, compression).errors, 0);
     let operations = counter.operations();
     assert!(operations > 30, "{operations}");
     for fault in [Fault::NoSpace, Fault::Io] {
@@ -135,7 +145,7 @@ fn any_one_failing_operation_costs_only_what_its_error_names() {
             let context = format!("{fault:?} at operation {operation}");
             let (disk, files) = disk(operation);
             disk.fail_at(operation, fault);
-            let ledger = run(&files);
+            let ledger = run(&files, compression);
             assert_eq!(ledger.errors, 1, "{context}");
             assert_found(&files, &ledger.written, &context);
             if files.entry(directory()).unwrap().is_none() {
@@ -151,15 +161,19 @@ fn any_one_failing_operation_costs_only_what_its_error_names() {
 
 #[test]
 fn a_file_that_can_be_neither_written_nor_cut_is_left_for_another() {
+    COMPRESSIONS.into_iter().for_each(fail_two_operations);
+}
+
+fn fail_two_operations(compression: Compression) {
     let (counter, files) = disk(1);
-    run(&files);
+    run(&files, compression);
     let mut abandoned = 0;
     for operation in 0..counter.operations() {
         let (disk, files) = disk(operation);
         // The operation behind a failed write is the one that undoes it.
         disk.fail_at(operation, Fault::Io);
         disk.fail_at(operation + 1, Fault::Io);
-        let ledger = run(&files);
+        let ledger = run(&files, compression);
         let context = format!("operations {operation} and the next");
         assert_found(&files, &ledger.written, &context);
         if files.entry(directory()).unwrap().is_none() {
@@ -180,14 +194,18 @@ fn a_file_that_can_be_neither_written_nor_cut_is_left_for_another() {
 
 #[test]
 fn what_was_synced_survives_a_power_failure_at_any_operation() {
+    COMPRESSIONS.into_iter().for_each(stop_at_each_operation);
+}
+
+fn stop_at_each_operation(compression: Compression) {
     let (counter, files) = disk(1);
-    run(&files);
+    run(&files, compression);
     let mut repaired = 0;
     for operation in 0..counter.operations() {
         for seed in 0..8 {
             let (disk, files) = disk(seed);
             disk.fail_at(operation, Fault::Stop);
-            let ledger = run(&files);
+            let ledger = run(&files, compression);
             disk.crash();
             let synced = &ledger.written[..ledger.synced];
             let context = format!("stop at operation {operation}, seed {seed}");
@@ -212,7 +230,7 @@ fn what_was_synced_survives_a_power_failure_at_any_operation() {
             }
             assert_found(&files, synced, &context);
             // The next run writes beside what is there.
-            let next = run(&files);
+            let next = run(&files, compression);
             assert_eq!((next.errors, next.synced), (0, 30), "{context}");
             assert_found(&files, synced, &context);
         }

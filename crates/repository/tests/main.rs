@@ -9,3 +9,4 @@ mod disk_full;
 mod rolling;
 mod round_trip;
 mod samples;
+mod zstandard;

@@ -1,7 +1,7 @@
 //! Files begin, end and follow each other.
 
 use mattock_env::Random;
-use mattock_repository::{Page, RepositoryError, WarcWriter, WriterOptions};
+use mattock_repository::{Compression, Page, RepositoryError, WarcWriter, WriterOptions};
 
 use crate::common::*;
 
@@ -75,6 +75,14 @@ fn another_run_goes_on_with_the_numbers_and_touches_no_old_file() {
     second.finish().unwrap();
     assert_eq!(&*place.file, "test-20990101000000-00042.warc.gz");
     assert_eq!(files.read(&archive(&files)[1]).unwrap(), before);
+
+    let mut third = writer(&files, WriterOptions { compression: Compression::Zstd(1), ..options() });
+    let place = third.write_page(&page("http://example.org/", b"", &[])).unwrap().place;
+    assert_eq!(&*place.file, "test-20990101000000-00043.warc.zst");
+    third.finish().unwrap();
+    let mut fourth = writer(&files, options());
+    let place = fourth.write_page(&page("http://example.org/", b"", &[])).unwrap().place;
+    assert_eq!(&*place.file, "test-20990101000000-00044.warc.gz");
 }
 
 #[test]
@@ -108,8 +116,10 @@ fn bad_options_are_refused_with_the_rule() {
         WriterOptions { prefix: "../up".into(), ..options() },
         WriterOptions { prefix: "".into(), ..options() },
         WriterOptions { prefix: ".hidden".into(), ..options() },
-        WriterOptions { level: 0, ..options() },
-        WriterOptions { level: 13, ..options() },
+        WriterOptions { compression: Compression::Gzip(0), ..options() },
+        WriterOptions { compression: Compression::Gzip(13), ..options() },
+        WriterOptions { compression: Compression::Zstd(0), ..options() },
+        WriterOptions { compression: Compression::Zstd(20), ..options() },
     ] {
         let error = WarcWriter::open(&files, directory(), bad, Random::from_seed(1)).err().unwrap();
         assert!(

@@ -1,7 +1,7 @@
 //! What is written is what is read.
 
 use mattock_env::UnixTime;
-use mattock_repository::{DatePrecision, Digest, Page, Truncated, WarcReader, WriterOptions};
+use mattock_repository::{Compression, DatePrecision, Digest, Page, Truncated, WarcReader, WriterOptions};
 use proptest::prelude::*;
 
 use crate::common::*;
@@ -50,6 +50,10 @@ fn input() -> impl Strategy<Value = Input> {
         })
 }
 
+fn compression() -> impl Strategy<Value = Compression> {
+    prop_oneof![(1..=12).prop_map(Compression::Gzip), (1..=19).prop_map(Compression::Zstd)]
+}
+
 fn write(inputs: &[Input], options: WriterOptions) -> mattock_env::Files {
     let files = files();
     let mut writer = writer(&files, options);
@@ -91,9 +95,9 @@ fn write(inputs: &[Input], options: WriterOptions) -> mattock_env::Files {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
-    fn pages_come_back_exactly(inputs in prop::collection::vec(input(), 1..6), level in 1..=12, small in any::<bool>()) {
+    fn pages_come_back_exactly(inputs in prop::collection::vec(input(), 1..6), compression in compression(), small in any::<bool>()) {
         let options = WriterOptions {
-            level,
+            compression,
             buffer_bytes: if small { 100 } else { 1 << 20 },
             file_bytes_max: if small { 3000 } else { 1_000_000_000 },
             ..options()
@@ -142,9 +146,12 @@ proptest! {
     }
 
     #[test]
-    fn the_same_pages_give_the_same_bytes(inputs in prop::collection::vec(input(), 1..4)) {
+    fn the_same_pages_give_the_same_bytes(
+        inputs in prop::collection::vec(input(), 1..4),
+        compression in prop::sample::select(&COMPRESSIONS[..]),
+    ) {
         let bytes = || {
-            let files = write(&inputs, options());
+            let files = write(&inputs, WriterOptions { compression, ..options() });
             archive(&files).iter().map(|path| (path.clone(), files.read(path).unwrap())).collect::<Vec<_>>()
         };
         prop_assert_eq!(bytes(), bytes());

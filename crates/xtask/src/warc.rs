@@ -1,4 +1,5 @@
-//! The `warc` step: one crawl of the simulated Web over real sockets, judged by tools that others wrote.
+//! The `warc` step: crawls of the simulated Web over real sockets, one for each compression, judged by tools that others
+//! wrote.
 //!
 //! 1. `mattock simweb serve` in the background; its first line is the command that crawls it.
 //! 2. That command, without delay, into a scratch directory.
@@ -11,7 +12,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::process::{self, Background};
 use crate::workspace::Workspace;
@@ -20,6 +21,9 @@ use crate::workspace::Workspace;
 const READERS: [&str; 2] = ["warcio==1.8.1", "fastwarc==1.1.0"];
 
 const WORLD: [&str; 4] = ["--preset", "tiny", "--seed", "7"];
+
+/// The values of `archive.compression`, and what file names then end in.
+const COMPRESSIONS: [(&str, &str); 2] = [("gzip", ".gz"), ("zstd", ".zst")];
 
 const CHECKER: &str = include_str!("warc_check.py");
 
@@ -34,12 +38,16 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     // The whole workspace's features, as in the `test` step, so that nothing is compiled twice.
     process::run(workspace.cargo(["build", "--workspace", "--locked", "--bin", "mattock"]))?;
     let mattock = target.join("debug").join(format!("mattock{}", std::env::consts::EXE_SUFFIX));
-    let scratch = Scratch::create(target.join("xtask/warc"))?;
-    let crawl = Crawl { workspace, mattock, scratch: &scratch.path };
-    let summary = crawl.run()?;
-    crawl.check_archives(&python, &summary)?;
-    crawl.check_audit()?;
-    crawl.check_complete(&summary)
+    for (compression, suffix) in COMPRESSIONS {
+        let scratch = Scratch::create(target.join("xtask/warc"))?;
+        let crawl =
+            Crawl { workspace, mattock: mattock.clone(), scratch: &scratch.path, compression, suffix };
+        let summary = crawl.run()?;
+        crawl.check_archives(&python, &summary)?;
+        crawl.check_audit()?;
+        crawl.check_complete(&summary)?;
+    }
+    Ok(())
 }
 
 /// A directory that is empty at the start and gone at the end.
@@ -66,6 +74,8 @@ struct Crawl<'a> {
     workspace: &'a Workspace,
     mattock: PathBuf,
     scratch: &'a Path,
+    compression: &'static str,
+    suffix: &'static str,
 }
 
 impl Crawl<'_> {
@@ -103,8 +113,16 @@ impl Crawl<'_> {
             "the first line of simweb serve is no `mattock crawl …` command: {line}"
         );
         let (log, printed) = (self.scratch.join("crawl.stderr"), self.scratch.join("crawl.stdout"));
+        let config = self.scratch.join("mattock.toml");
+        std::fs::write(&config, format!("[archive]\ncompression = \"{}\"\n", self.compression))?;
         let mut command = self.mattock([]);
-        command.args(&words[1..]).arg("--out").arg(self.out()).args(["--delay", "0s", "--json"]);
+        command
+            .args(&words[1..])
+            .arg("--config")
+            .arg(config)
+            .arg("--out")
+            .arg(self.out())
+            .args(["--delay", "0s", "--json"]);
         command.stdout(std::fs::File::create(&printed)?).stderr(std::fs::File::create(&log)?);
         let status = Background::start(command)?.wait(CRAWL_LIMIT).map_err(with_log(&log))?;
         if !status.success() {
@@ -120,8 +138,9 @@ impl Crawl<'_> {
         std::fs::write(&script, CHECKER)?;
         let mut command = python.command(self.workspace);
         command.arg(&script).arg(self.out().join("warc"));
-        let report = json(command).context("the archives are not as they should be")?;
+        let report = json_of(command).context("the archives are not as they should be")?;
         eprintln!("archives: {report}");
+        ensure!(report["suffixes"] == json!([self.suffix]), "the archives should end in {}", self.suffix);
         // Pages with a payload seen before are stored as revisits; robots.txt and errors come on top.
         let stored: u64 =
             ["response", "revisit"].iter().filter_map(|kind| report["types"][kind].as_u64()).sum();
@@ -133,7 +152,7 @@ impl Crawl<'_> {
     fn check_audit(&self) -> Result<()> {
         let mut command = self.mattock(["simweb", "audit"]);
         command.arg(self.audit()).arg("--json");
-        let audit = json(command)?;
+        let audit = json_of(command)?;
         eprintln!("audit: {audit}");
         ensure!(count(&audit, "requests")? > 0, "the server's log holds no request");
         for wrong in ["robots_violations", "fetched_twice"] {
@@ -146,7 +165,7 @@ impl Crawl<'_> {
     fn check_complete(&self, summary: &Value) -> Result<()> {
         let mut command = self.mattock(["simweb", "truth"]);
         command.args(WORLD).arg("--json");
-        let truth = json(command)?;
+        let truth = json_of(command)?;
         let (allowed, pages) = (count(&truth, "allowed")?, count(summary, "pages")?);
         ensure!(
             pages == allowed,
@@ -157,7 +176,7 @@ impl Crawl<'_> {
     }
 }
 
-fn json(command: Command) -> Result<Value> {
+fn json_of(command: Command) -> Result<Value> {
     let shown = process::shown(&command);
     let text = process::output(command)?;
     serde_json::from_str(&text).with_context(|| format!("`{shown}` printed no JSON object: {text}"))

@@ -3,21 +3,35 @@
 usage: warc_check.py DIRECTORY      prints one JSON object; exits 1, with a line for each complaint, if any
 
 Each *.warc.gz in DIRECTORY must be whole gzip, pass `warcio check`, carry digests that warcio could verify on every
-response, and look the same to warcio and to FastWARC: as many records, and the same response target URIs.
+response, and look the same to warcio and to FastWARC: as many records, and the same response target URIs. warcio does
+not read *.warc.zst: it gets what FastWARC unpacks, and FastWARC reads the records from the file itself.
 """
 
 import gzip
 import json
 import subprocess
 import sys
+import tempfile
 import zlib
 from collections import Counter
 from pathlib import Path
 
+from fastwarc.stream_io import FastWARCError, ZstdReader
 from fastwarc.warc import ArchiveIterator as FastWarcIterator
 from warcio.archiveiterator import ArchiveIterator as WarcioIterator
 
 CHUNK_BYTES = 1 << 20
+
+
+def unpack(path, out):
+    """Writes a *.warc.zst to `out` without its compression."""
+    try:
+        stream = ZstdReader(str(path))
+        with open(out, "wb") as plain:
+            while chunk := stream.read(CHUNK_BYTES):
+                plain.write(chunk)
+    except (OSError, FastWARCError) as error:
+        yield f"zstd: {error}"
 
 
 def check_gzip(path):
@@ -58,8 +72,8 @@ def seen_by_fastwarc(path):
         return [(record.headers.get("WARC-Type"), record.headers.get("WARC-Target-URI")) for record in records]
 
 
-def compare_readers(path, types):
-    warcio, fastwarc = seen_by_warcio(path), seen_by_fastwarc(path)
+def compare_readers(path, plain, types):
+    warcio, fastwarc = seen_by_warcio(plain), seen_by_fastwarc(path)
     types.update(record_type for record_type, _ in warcio)
     if len(warcio) != len(fastwarc):
         yield f"warcio reads {len(warcio)} records, FastWARC {len(fastwarc)}"
@@ -69,21 +83,39 @@ def compare_readers(path, types):
         yield f"a response that only {'warcio' if uri in first else 'FastWARC'} sees: {uri}"
 
 
+def check_file(path, directory, types):
+    """What is wrong with a file. What cannot be unpacked, the others need not try."""
+    plain = path
+    if path.suffix == ".zst":
+        plain = Path(directory) / path.stem
+        first = lambda: unpack(path, plain)
+    else:
+        first = lambda: check_gzip(path)
+    checks = (
+        first,
+        lambda: check_with_warcio(plain),
+        lambda: check_digests(plain),
+        lambda: compare_readers(path, plain, types),
+    )
+    for check in checks:
+        found = [f"{path.name}: {complaint}" for complaint in check()]
+        if found:
+            return found
+    return []
+
+
 def main(directory):
-    paths = sorted(Path(directory).glob("*.warc.gz"))
+    paths = sorted(path for path in Path(directory).glob("*.warc.*") if path.suffix in (".gz", ".zst"))
     types, complaints = Counter(), []
     if not paths:
-        complaints.append(f"{directory}: holds no *.warc.gz")
-    for path in paths:
-        # What gzip cannot read, the others need not try.
-        for check in (check_gzip, check_with_warcio, check_digests, lambda path: compare_readers(path, types)):
-            found = [f"{path.name}: {complaint}" for complaint in check(path)]
-            complaints += found
-            if found:
-                break
+        complaints.append(f"{directory}: holds no *.warc.gz and no *.warc.zst")
+    with tempfile.TemporaryDirectory() as scratch:
+        for path in paths:
+            complaints += check_file(path, scratch, types)
     for complaint in complaints:
         print(complaint, file=sys.stderr)
-    print(json.dumps({"files": len(paths), "records": sum(types.values()), "types": types}))
+    suffixes = sorted({path.suffix for path in paths})
+    print(json.dumps({"files": len(paths), "suffixes": suffixes, "records": sum(types.values()), "types": types}))
     return 1 if complaints else 0
 
 

@@ -1,13 +1,14 @@
 //! `mattock crawl`
 
 use std::io::Write;
+use std::path::Path;
 
 use anyhow::Context;
-use mattock_crawl::config::{RawBudget, RawCrawl, RawFetch, RawPoliteness, RawScope};
+use mattock_crawl::config::{RawBudget, RawCrawl, RawFetch, RawLinks, RawOrder, RawPoliteness, RawScope};
 use mattock_crawl::{Config, Control, Crawl, End, RawConfig};
 use mattock_env::Env;
 
-use crate::args::{Budget, CrawlArgs, Scope};
+use crate::args::{Budget, CrawlArgs, Order, Scope};
 use crate::display::{Display, all_failed, print_summary};
 use crate::exit::Ended;
 use crate::output;
@@ -17,7 +18,9 @@ use crate::signals::Interrupts;
 
 pub(crate) fn run(args: Box<CrawlArgs>) -> anyhow::Result<Ended> {
     let env = Env::real();
-    let asked = asked(&env, flags(&args), &args.network)?;
+    let mut flags = flags(&args);
+    flags.read_files(&env.files, Path::new(""), "")?;
+    let asked = asked(&env, flags, &args.network)?;
     check_directory(&env, &args.out)?;
     let crawl = Crawl::open(&env, &args.out, asked)?;
     if !args.quiet && is_anonymous(crawl.config()) {
@@ -113,8 +116,14 @@ fn flags(args: &CrawlArgs) -> RawConfig {
                 Budget::PopularOnly => RawBudget::PopularOnly,
             }),
             budget_pages: None,
+            order: args.order.map(|order| match order {
+                Order::BreadthFirst => RawOrder::BreadthFirst,
+                Order::ShortPathsFirst => RawOrder::ShortPathsFirst,
+            }),
+            partitions: args.partitions,
             memory: args.memory.clone(),
         },
+        links: RawLinks { blocklist: args.blocklist.clone(), ..Default::default() },
         politeness: RawPoliteness {
             delay: args.delay.clone(),
             server_delay: args.server_delay.clone(),

@@ -1,5 +1,6 @@
 //! The configuration as the crawl uses it.
 
+use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -7,11 +8,16 @@ use mattock_fetch::{
     AddressGuard, Cidr, ClientOptions, DecodeLimits, Families, Field, Identity, Limits, NameServers, Ports,
     Proxy, TlsOptions,
 };
-use mattock_frontier::{BudgetPolicy, FrontierOptions, Politeness, ScopeRule};
+use mattock_frontier::{
+    Application, BreadthFirst, BudgetPolicy, FrontierOptions, Politeness, Scope, ScopeRule, ShortPathsFirst,
+    traps,
+};
 use mattock_repository::WriterOptions;
 use mattock_weburl::WebUrl;
 
-use super::{ConfigError, RawBudget, RawConfig, RawFetch, RawScope, values};
+use super::links::{self, LinkConfig};
+use super::{ConfigError, RawBudget, RawConfig, RawFetch, RawOrder, RawScope, values};
+use crate::LinkRules;
 use crate::units::{parse_duration, parse_size};
 
 /// Redirects that are followed one after the other.
@@ -33,10 +39,20 @@ pub struct Config {
     pub max_pages: Option<u64>,
     /// Follow links at most so many steps.
     pub max_depth: Option<u32>,
+    /// Which links are followed.
+    pub links: LinkConfig,
+    /// What links look like that lead into places without end.
+    pub traps: traps::Limits,
+    /// What depends on how a link was found.
+    pub rules: LinkRules,
+    /// In which order.
+    pub order: RawOrder,
     /// How gently.
     pub politeness: Politeness,
     /// What domains may have.
     pub budget: BudgetPolicy,
+    /// Partitions, each on a core of its own.
+    pub partitions: usize,
     /// Memory for the frontier.
     pub memory_bytes: u64,
     /// Our name in robots.txt.
@@ -53,8 +69,6 @@ pub struct Config {
     pub name_servers: Option<NameServers>,
     /// Address ranges beside the public ones.
     pub allow_address: Vec<Cidr>,
-    /// Redirects in a row.
-    pub redirects_max: u8,
     /// Ports to connect to instead.
     pub connect_ports: Vec<(u16, u16)>,
     /// Which ports of URLs are connected to.
@@ -75,11 +89,11 @@ pub struct Config {
     pub archive_prefix: String,
     /// When a new WARC file is begun.
     pub archive_file_bytes: u64,
-    /// Compression level of WARC files.
-    pub archive_level: i32,
+    /// What WARC files are compressed with.
+    pub archive_compression: mattock_repository::Compression,
 }
 
-fn wrong(key: &'static str) -> impl Fn(String) -> ConfigError {
+pub(super) fn wrong(key: &'static str) -> impl Fn(String) -> ConfigError {
     move |message| ConfigError::Value { place: None, key, message }
 }
 
@@ -110,10 +124,15 @@ fn budget(rule: Option<RawBudget>, pages: Option<u32>) -> Result<BudgetPolicy, C
     })
 }
 
-fn factor(given: Option<f64>, default: f64) -> Result<f64, ConfigError> {
+fn factor(
+    key: &'static str,
+    given: Option<f64>,
+    default: f64,
+    allowed: RangeInclusive<f64>,
+) -> Result<f64, ConfigError> {
     match given {
-        Some(factor) if !(0.0..=1000.0).contains(&factor) => {
-            Err(wrong("politeness.duration_factor")("it must be between 0 and 1000".into()))
+        Some(factor) if !allowed.contains(&factor) => {
+            Err(wrong(key)(format!("it must be between {} and {}", allowed.start(), allowed.end())))
         }
         given => Ok(given.unwrap_or(default)),
     }
@@ -129,7 +148,7 @@ fn list<T>(
 
 impl Config {
     pub(super) fn new(raw: &RawConfig, files: Files) -> Result<Config, ConfigError> {
-        let RawConfig { crawl, politeness, identity, fetch, network, tls, archive } = raw;
+        let RawConfig { crawl, links, politeness, identity, fetch, network, tls, archive } = raw;
         let delay = duration("politeness.delay", &politeness.delay, Politeness::default().delay)?;
         let gentle = Politeness::with_delay(delay);
         let writer = WriterOptions::default();
@@ -147,6 +166,10 @@ impl Config {
             },
             max_pages: crawl.max_pages,
             max_depth: crawl.max_depth,
+            links: LinkConfig::new(links)?,
+            traps: links::traps(links)?,
+            rules: links::rules(links, fetch.redirects_max.unwrap_or(REDIRECTS_MAX)),
+            order: crawl.order.unwrap_or_default(),
             politeness: Politeness {
                 server_delay: duration(
                     "politeness.server_delay",
@@ -158,7 +181,18 @@ impl Config {
                     &politeness.domain_delay,
                     gentle.domain_delay,
                 )?,
-                duration_factor: factor(politeness.duration_factor, gentle.duration_factor)?,
+                duration_factor: factor(
+                    "politeness.duration_factor",
+                    politeness.duration_factor,
+                    gentle.duration_factor,
+                    0.0..=1000.0,
+                )?,
+                stale_factor_max: factor(
+                    "politeness.stale_factor_max",
+                    politeness.stale_factor_max,
+                    gentle.stale_factor_max,
+                    1.0..=1000.0,
+                )?,
                 crawl_delay_max: duration(
                     "politeness.crawl_delay_max",
                     &politeness.crawl_delay_max,
@@ -168,9 +202,21 @@ impl Config {
                 ..gentle
             },
             budget: budget(crawl.budget, crawl.budget_pages)?,
+            partitions: match crawl.partitions {
+                Some(0 | 1025..) => {
+                    return Err(wrong("crawl.partitions")("it must be between 1 and 1024".into()));
+                }
+                given => given.unwrap_or(1),
+            },
             memory_bytes: match size("crawl.memory", &crawl.memory, MEMORY_BYTES)? {
                 ..FrontierOptions::MEMORY_BYTES_MIN => {
                     return Err(wrong("crawl.memory")("it must be at least 64MiB".into()));
+                }
+                given
+                    if given / (crawl.partitions.unwrap_or(1) as u64) < FrontierOptions::MEMORY_BYTES_MIN =>
+                {
+                    let message = "it must be at least 64MiB for each of the crawl.partitions";
+                    return Err(wrong("crawl.memory")(message.into()));
                 }
                 given => given,
             },
@@ -185,7 +231,6 @@ impl Config {
                 given => given.unwrap_or(256),
             },
             limits: limits(fetch)?,
-            redirects_max: fetch.redirects_max.unwrap_or(REDIRECTS_MAX),
             name_servers: (!dns.is_empty()).then_some(NameServers(dns)),
             allow_address: list("network.allow_address", &network.allow_address, |text| {
                 Cidr::from_str(text).map_err(|error| error.to_string())
@@ -207,15 +252,21 @@ impl Config {
             headers: list("fetch.headers", &fetch.headers, values::header)?,
             archive_prefix: archive.prefix.clone().unwrap_or(writer.prefix),
             archive_file_bytes: size("archive.file_size", &archive.file_size, writer.file_bytes_max)?,
-            archive_level: match archive.level {
-                Some(level) if !(1..=12).contains(&level) => {
-                    return Err(wrong("archive.level")(format!(
-                        "{level} is no level; use 1 (fast) to 12 (small)"
-                    )));
-                }
-                given => given.unwrap_or(writer.level),
-            },
+            archive_compression: super::archive::compression(archive)?,
         })
+    }
+
+    /// The scope, without its seeds.
+    pub fn scope(&self) -> Scope {
+        self.links.scope(self.scope, self.max_depth).expect("its rules were checked")
+    }
+
+    /// What the crawl is for.
+    pub(crate) fn application(&self) -> Box<dyn Application> {
+        match self.order {
+            RawOrder::BreadthFirst => Box::new(BreadthFirst),
+            RawOrder::ShortPathsFirst => Box::new(ShortPathsFirst),
+        }
     }
 
     /// What the fetch client needs of it.
@@ -248,7 +299,7 @@ impl Config {
         warcinfo.extend(self.identity.from.clone().map(|from| field("http-header-from", from)));
         WriterOptions {
             prefix: self.archive_prefix.clone(),
-            level: self.archive_level,
+            compression: self.archive_compression,
             file_bytes_max: self.archive_file_bytes,
             warcinfo,
             ..WriterOptions::default()
@@ -374,7 +425,7 @@ mod tests {
                     [network]\nports = '80, 8080'\nfamilies = 'ipv6'\nproxy = 'http://a:b@p.example:3128'\n\
                     [tls]\nverify = true";
         let config = RawConfig::parse(text, "file").unwrap().check().unwrap();
-        assert_eq!(config.redirects_max, 3);
+        assert_eq!(config.rules.redirects_max, 3);
         let options = config.client_options();
         assert!(!options.http2 && !options.compressed && options.tls.enforce);
         assert_eq!(options.fields, [Field::new("Accept-Language", "en").unwrap()]);

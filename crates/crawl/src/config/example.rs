@@ -21,8 +21,45 @@ scope = "domain"
 budget = "unlimited"
 # Pages of a domain per pass. (fixed)
 budget_pages = 10
+# In which order: "breadth-first" (as they are found) or "short-paths-first" (the entrance of every site before its
+# cellars). (free)
+order = "breadth-first"
+# How many parts the crawl is divided into, by domain, each on a core of its own; as many as the machine has cores, if nothing
+# is said. (fixed)
+# partitions = 2
 # Memory for the frontier: what was seen, queues, hosts being crawled. The rest waits on disk. (free)
 memory = "512MiB"
+
+[links]
+# Only URLs that begin like one of these are followed, written as URLs or as SURT ("com,example)/docs/"; of several that fit,
+# the longest decides. Seeds are fetched in any case. (free)
+# allow_prefixes = ["https://example.com/docs/"]
+# URLs that begin like one of these are not. (free)
+# deny_prefixes = ["https://example.com/docs/old/"]
+# Only URLs that one of these regular expressions matches. (free)
+# allow_patterns = ["/articles?/[0-9]+"]
+# URLs that one of these matches are not followed. (free)
+# deny_patterns = ["[?&]print="]
+# A file of hosts, domains, address ranges and URLs that must not be touched. It may be changed while the crawl runs. (free)
+# blocklist = "blocked.txt"
+# Only pages of these content types are stored. (free)
+# store_types = ["text/html", "application/pdf"]
+# Pages of these are not. (free)
+# drop_types = ["video/*"]
+# Longer URLs are not followed. (free)
+url_bytes_max = 2000
+# Paths with more segments are not followed. (free)
+path_segments_max = 20
+# Nor those in which a segment comes more often; twice as often if it is a number. (free)
+segment_count_max = 3
+# Nor queries with more parameters. (free)
+parameters_max = 32
+# Links with such a parameter do something when they are asked for, and are not followed. (free)
+# acting_parameters = ["add-to-cart", "remove_item"]
+# Whether sitemaps are read. (free)
+sitemaps = true
+# Sitemaps that one robots.txt can lead to. (free)
+sitemap_files_max = 1000
 
 [politeness]
 # Time between the end of a response and the next request to the same host. (free)
@@ -33,6 +70,9 @@ delay = "2s"
 domain_delay = "0s"
 # A host is also left alone for so many times as long as its last answer took; 0 if `delay` is 0. (free)
 # duration_factor = 1.0
+# A host or domain whose last pages were all copies of what it had is visited up to so many times more rarely; 1 is as
+# often as others. (free)
+stale_factor_max = 64.0
 # A Crawl-delay in robots.txt is obeyed up to this. (free)
 crawl_delay_max = "5m"
 # How often a URL that failed for a passing reason is tried again, at most. (free)
@@ -120,7 +160,9 @@ verify = false
 prefix = "mattock"
 # A new file is begun at this size. (free)
 file_size = "1GB"
-# Compression: 1 is fast, 12 is small. (free)
+# "gzip" (.warc.gz, which every tool reads) or "zstd" (.warc.zst, faster and as small). (free)
+compression = "gzip"
+# Compression: 1 is fast; 12 is small with gzip, 19 with zstd. (free)
 level = 1
 "#;
 

@@ -4,17 +4,21 @@
 //! other ([`RawConfig::or`]: flags over environment over file over what the crawl was begun with) and then checked
 //! once, by [`RawConfig::check`], into a [`Config`] whose fields need no further questions.
 
+mod archive;
 mod checked;
 mod example;
+mod links;
 mod raw;
 mod unknown;
 mod values;
 
+pub use archive::RawCompression;
 pub use checked::Config;
 pub use example::EXAMPLE;
+pub use links::LinkConfig;
 pub use raw::{
-    RawArchive, RawBudget, RawConfig, RawCrawl, RawFetch, RawIdentity, RawNetwork, RawPoliteness, RawScope,
-    RawTls,
+    RawArchive, RawBudget, RawConfig, RawCrawl, RawFetch, RawIdentity, RawLinks, RawNetwork, RawOrder,
+    RawPoliteness, RawScope, RawTls,
 };
 pub use unknown::nearest;
 

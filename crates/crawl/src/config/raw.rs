@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::archive::RawCompression;
 use super::checked::Files;
 use super::{Config, ConfigError, unknown, values};
 
@@ -39,8 +40,46 @@ section! {
         budget: RawBudget,
         /// Pages per pass and domain.
         budget_pages: u32,
+        /// In which order.
+        order: RawOrder,
+        /// Partitions, each on a core.
+        partitions: usize,
         /// Memory for the frontier.
         memory: String,
+    }
+}
+
+section! {
+    /// `[links]`
+    RawLinks {
+        /// SURT prefixes of what is wanted.
+        allow_prefixes: Vec<String>,
+        /// SURT prefixes of what is not.
+        deny_prefixes: Vec<String>,
+        /// Expressions for what is wanted.
+        allow_patterns: Vec<String>,
+        /// Expressions for what is not.
+        deny_patterns: Vec<String>,
+        /// A file of what must not be touched.
+        blocklist: String,
+        /// Content types that are stored.
+        store_types: Vec<String>,
+        /// Content types that are not.
+        drop_types: Vec<String>,
+        /// Bytes of a URL.
+        url_bytes_max: usize,
+        /// Segments of a path.
+        path_segments_max: usize,
+        /// How often a segment may be in a path.
+        segment_count_max: usize,
+        /// Parameters of a query.
+        parameters_max: usize,
+        /// Parameters of links that do something.
+        acting_parameters: Vec<String>,
+        /// Whether sitemaps are read.
+        sitemaps: bool,
+        /// Sitemaps that one robots.txt can lead to.
+        sitemap_files_max: u16,
     }
 }
 
@@ -55,6 +94,8 @@ section! {
         domain_delay: String,
         /// How many times as long as its last answer took a host is left alone.
         duration_factor: f64,
+        /// How much more rarely a host without news is visited.
+        stale_factor_max: f64,
         /// The longest Crawl-delay that is obeyed.
         crawl_delay_max: String,
         /// Retries at most.
@@ -157,6 +198,8 @@ section! {
         prefix: String,
         /// When a new file is begun.
         file_size: String,
+        /// What files are compressed with.
+        compression: RawCompression,
         /// Compression level.
         level: i32,
     }
@@ -188,12 +231,25 @@ pub enum RawBudget {
     PopularOnly,
 }
 
+/// In which order pages are fetched, in a file's words.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RawOrder {
+    /// In the order in which they were found.
+    #[default]
+    BreadthFirst,
+    /// Those with the shortest paths first.
+    ShortPathsFirst,
+}
+
 /// A whole configuration, unchecked.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RawConfig {
     /// What to crawl.
     pub crawl: RawCrawl,
+    /// By which links.
+    pub links: RawLinks,
     /// How gently.
     pub politeness: RawPoliteness,
     /// As whom.
@@ -234,6 +290,11 @@ impl RawConfig {
         directory: &Path,
         place: &str,
     ) -> Result<(), ConfigError> {
+        if let Some(blocklist) = &mut self.links.blocklist {
+            // It is read again and again while the crawl runs, and by later runs from elsewhere.
+            let path = directory.join(&*blocklist);
+            *blocklist = std::path::absolute(&path).unwrap_or(path).display().to_string();
+        }
         for root in self.tls.extra_roots.iter_mut().flatten().filter(|root| !values::is_pem(root)) {
             let path = directory.join(&*root);
             let unread = |message: String| ConfigError::Value {
@@ -262,6 +323,7 @@ impl RawConfig {
     pub fn or(self, other: RawConfig) -> RawConfig {
         RawConfig {
             crawl: self.crawl.or(other.crawl),
+            links: self.links.or(other.links),
             politeness: self.politeness.or(other.politeness),
             identity: self.identity.or(other.identity),
             fetch: self.fetch.or(other.fetch),

@@ -2,23 +2,20 @@
 
 use super::*;
 use crate::RawConfig;
+use crate::exchange::Hub;
 use mattock_env::sim::Simulation;
-use mattock_frontier::{FrontierOptions, Scope, ScopeRule, Servers};
+use mattock_fetch::FetchOutcome;
+use mattock_frontier::{Finished, FrontierOptions, RobotsAnswer, Scope, ScopeRule, Servers};
 use std::path::Path;
 
 fn partition(env: &Env) -> Partition {
     let config = RawConfig::parse("", "test").unwrap().check().unwrap();
-    let options = FrontierOptions {
-        scope: Scope::new(ScopeRule::Any, None),
-        politeness: config.politeness.clone(),
-        product_token: config.product.clone(),
-        budget: config.budget.clone(),
-        memory_bytes: config.memory_bytes,
-        resolve: false,
-    };
+    let scope = Scope::new(ScopeRule::Any, None);
+    let options = FrontierOptions::new(scope, config.politeness.clone(), &config.product);
     let servers = Arc::new(Servers::new(Duration::ZERO));
     let (warc, random) = (Path::new("/warc"), env.random.fork("warc"));
     let archive = WarcWriter::open(&env.files, warc, config.writer_options(), random).unwrap();
+    let (hub, mut inboxes) = Hub::new(1, None, 0);
     Partition {
         env: env.clone(),
         config,
@@ -27,7 +24,9 @@ fn partition(env: &Env) -> Partition {
         rules: LinkRules::default(),
         totals: Totals::default(),
         control: Control::default(),
-        progress: Arc::default(),
+        progress: Arc::new(Progress::new(1)),
+        outbox: Outbox::new(&hub),
+        inbox: inboxes.remove(0),
     }
 }
 
@@ -45,10 +44,10 @@ fn a_fetch_that_breaks_down_is_an_outcome_and_its_host_goes_on() {
             partition: &mut partition,
             client,
             connections: Connections::new(1),
+            connections_max: 1,
             extract: Options::default(),
             sender: sender.clone(),
             in_flight: BTreeMap::new(),
-            pages_in_flight: 0,
             number_next: 0,
         };
         loop {
@@ -63,11 +62,11 @@ fn a_fetch_that_breaks_down_is_an_outcome_and_its_host_goes_on() {
                         let at = env.clock.now();
                         let robots = Some(RobotsAnswer { body: None, location: None });
                         let took = Duration::ZERO;
-                        let finished = Finished { visit, outcome, at, took, retry_after_s: None, robots };
+                        let finished =
+                            Finished { visit, outcome, at, took, retry_after_s: None, robots, content: None };
                         run.partition.frontier.finished(finished, at).unwrap();
                         continue;
                     }
-                    run.pages_in_flight += u64::from(visit.is_page());
                     let task = task::spawn(number, sender.clone(), async { panic!("as a fetch might") });
                     run.in_flight.insert(number, (Errand::Visit(visit), task));
                     run.take_back(receiver.recv().await.unwrap()).unwrap();
@@ -78,7 +77,7 @@ fn a_fetch_that_breaks_down_is_an_outcome_and_its_host_goes_on() {
                 Next::Empty => break,
             }
         }
-        assert_eq!((run.in_flight.len(), run.pages_in_flight), (0, 0));
+        assert!(run.in_flight.is_empty());
         assert_eq!(partition.totals.outcomes, BTreeMap::from([("internal".to_owned(), 2)]));
         assert_eq!((partition.totals.errors, partition.totals.robots_fetches), (2, 1));
         let counts = partition.frontier.counts();

@@ -5,6 +5,7 @@ mod determinism;
 mod hostile;
 mod limits;
 mod mistakes;
+mod partitions;
 mod resume;
 mod sitemaps;
 mod truth;

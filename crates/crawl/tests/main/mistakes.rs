@@ -45,10 +45,14 @@ fn they_are_told_and_nothing_is_written() {
         env.files.write_atomic(Path::new("/crawl/state/frontier"), b"MATTOCKF\x02\0\0\0 old").unwrap();
         assert!(message(&env, "/crawl", "").contains("format version 2"));
         env.files.remove_file(Path::new("/crawl/state/frontier")).unwrap();
-        env.files.create_dir_all(Path::new("/crawl/state/frontier")).unwrap();
-        env.files.write_atomic(Path::new("/crawl/state/frontier/STATE"), b"MATTOCKF garbage").unwrap();
+        env.files.create_dir_all(Path::new("/crawl/state/frontier/0")).unwrap();
+        env.files.write_atomic(Path::new("/crawl/state/frontier/STATE"), b"MATTOCKF\x04\0\0\0 old").unwrap();
+        assert!(message(&env, "/crawl", "").contains("format version 4"));
+        env.files.write_atomic(Path::new("/crawl/state/frontier/0/STATE"), b"MATTOCKF garbage").unwrap();
         let damaged = message(&env, "/crawl", "");
-        assert!(damaged.contains("/crawl/state/frontier/STATE"), "{damaged}");
+        assert!(damaged.contains("/crawl/state/frontier/0/STATE"), "{damaged}");
+        let told = message(&env, "/crawl", "[crawl]\npartitions = 2");
+        assert!(told.contains("begun with 1 partition"), "{told}");
         env.files.write_atomic(Path::new("/crawl/crawl.toml"), b"[crawl\n").unwrap();
         assert!(message(&env, "/crawl", "").contains("/crawl/crawl.toml"));
     });

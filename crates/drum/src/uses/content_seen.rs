@@ -1,7 +1,7 @@
 //! Content seen: digest of a payload → the first instance that had it. Later ones become revisits.
 
 use super::{Drum, cover};
-use crate::{Batch, Deliver, Result, Value};
+use crate::{Batch, Deliver, Outcome, Result, Value};
 
 /// Where a content was stored first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,14 +60,21 @@ impl ContentSeen {
 
     /// Hands out up to `limit` answers: the earlier instance with the same content, if there is one.
     pub fn answers(&mut self, limit: usize, mut sink: impl FnMut(&[u8], Option<u64>)) -> Result<usize> {
-        self.drum.deliver(limit, |outcome| {
-            let Some((digest_rest, aux)) = outcome.aux.split_first_chunk::<8>() else { return };
-            let digest_rest = u64::from_le_bytes(*digest_rest);
-            // Another content with the same 64 bits is not the same content.
-            let first = outcome.value.filter(|first| first.digest_rest == digest_rest);
-            sink(aux, first.map(|first| first.instance));
-        })
+        self.drum.deliver(limit, |outcome| answer(&outcome, &mut sink))
     }
+
+    /// The same, of what is there without waiting for the disk.
+    pub fn answers_ready(&mut self, limit: usize, mut sink: impl FnMut(&[u8], Option<u64>)) -> Result<usize> {
+        self.drum.deliver_ready(limit, |outcome| answer(&outcome, &mut sink))
+    }
+}
+
+fn answer(outcome: &Outcome<'_, FirstInstance>, sink: &mut impl FnMut(&[u8], Option<u64>)) {
+    let Some((digest_rest, aux)) = outcome.aux.split_first_chunk::<8>() else { return };
+    let digest_rest = u64::from_le_bytes(*digest_rest);
+    // Another content with the same 64 bits is not the same content.
+    let first = outcome.value.filter(|first| first.digest_rest == digest_rest);
+    sink(aux, first.map(|first| first.instance));
 }
 
 #[cfg(test)]

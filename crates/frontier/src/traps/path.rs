@@ -125,8 +125,8 @@ mod tests {
             assert_eq!(judge(path, &limits), verdict, "{path}");
         }
         let deep = |count: usize| (0..count).map(|number| format!("/s{number}")).collect::<String>();
-        assert_eq!(judge(&deep(32), &limits), Verdict::Passed);
-        assert_eq!(judge(&deep(33), &limits), Verdict::Refused(Refusal::PathTooDeep));
+        assert_eq!(judge(&deep(20), &limits), Verdict::Passed);
+        assert_eq!(judge(&deep(21), &limits), Verdict::Refused(Refusal::PathTooDeep));
     }
 
     /// The rules, said plainly: how often a segment comes at all, and how often a sequence comes in a row.

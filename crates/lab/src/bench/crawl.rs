@@ -108,7 +108,7 @@ pub fn run(env: &Env, dir: &Path) -> Result<CrawlReport, CrawlBenchError> {
         floor.push(floor_us_per_page(&served, &targets, FLOOR_PAGES)?);
     }
     let config = format!(
-        "[crawl]\nscope = \"any\"\nseeds = {seeds:?}\n[politeness]\ndelay = \"0s\"\n\
+        "[crawl]\nscope = \"any\"\npartitions = 1\nseeds = {seeds:?}\n[politeness]\ndelay = \"0s\"\n\
          [network]\ndns = [\"{}\"]\nconnect_port = [\"80={}\"]\nallow_address = [\"127.0.0.0/8\"]\n",
         served.dns(),
         served.http_port()

@@ -11,6 +11,7 @@ use std::net::Ipv4Addr;
 use std::path::Path;
 
 use mattock_env::{File, Files, OpenMode};
+use mattock_weburl::{Fingerprint, WebUrl};
 
 use super::fetched::Fetched;
 use super::line::Line;
@@ -154,6 +155,7 @@ struct Closest {
 }
 
 struct HostState {
+    domain: u64,
     last: Last,
     robots_asked: bool,
     accused: bool,
@@ -165,8 +167,10 @@ struct Auditor<'a, W> {
     delay_ns: u64,
     hosts: HashMap<Box<str>, HostState>,
     servers: HashMap<Ipv4Addr, Last>,
+    domains: HashMap<u64, Last>,
     closest_host: Option<Closest>,
     closest_server: Option<Closest>,
+    closest_domain: Option<Closest>,
     first_ns: Option<u64>,
     last_ns: u64,
     report: AuditReport,
@@ -179,8 +183,10 @@ impl<'a, W: Web> Auditor<'a, W> {
             delay_ns: delay_ms.map_or(0, |delay_ms| (delay_ms * 1e6) as u64),
             hosts: HashMap::new(),
             servers: HashMap::new(),
+            domains: HashMap::new(),
             closest_host: None,
             closest_server: None,
+            closest_domain: None,
             first_ns: None,
             last_ns: 0,
             report: AuditReport { delay_ms, ..AuditReport::default() },
@@ -214,12 +220,16 @@ impl<'a, W: Web> Auditor<'a, W> {
             Some(state) => Some(std::mem::replace(&mut state.last, last)),
             None => {
                 let crawl_delay_ns = self.web.crawl_delay_ms(line.host).unwrap_or(0) * 1_000_000;
-                let state = HostState { last, robots_asked: false, accused: false, crawl_delay_ns };
+                let domain = domain_of(line.host);
+                let state = HostState { domain, last, robots_asked: false, accused: false, crawl_delay_ns };
                 self.hosts.insert(line.host.into(), state);
                 None
             }
         };
         let state = self.hosts.get_mut(line.host).expect("it was there or was just put there");
+        if let Some(before) = self.domains.insert(state.domain, last) {
+            keep_closest(&mut self.closest_domain, before, last);
+        }
         if let Some(before) = before {
             keep_closest(&mut self.closest_host, before, last);
             let gap_ns = last.nanos - before.nanos;
@@ -255,9 +265,19 @@ impl<'a, W: Web> Auditor<'a, W> {
         report.seconds = (self.last_ns - self.first_ns.unwrap_or(self.last_ns)) as f64 / 1e9;
         report.min_gap_host = self.closest_host.map(|closest| read_gap(file, closest)).transpose()?;
         report.min_gap_server = self.closest_server.map(|closest| read_gap(file, closest)).transpose()?;
+        report.min_gap_domain = self.closest_domain.map(|closest| read_gap(file, closest)).transpose()?;
+        report.min_gap_domain_ms = report.min_gap_domain.as_ref().map(|gap| gap.gap_ms);
         report.min_gap_host_ms = report.min_gap_host.as_ref().map(|gap| gap.gap_ms);
         report.min_gap_server_ms = report.min_gap_server.as_ref().map(|gap| gap.gap_ms);
         Ok(report)
+    }
+}
+
+/// The pay-level domain of a host; what is no name of one is a domain of its own.
+fn domain_of(host: &str) -> u64 {
+    match WebUrl::parse(&format!("http://{host}/")) {
+        Ok(url) => url.domain_fingerprint().0,
+        Err(_) => Fingerprint::of(host).0,
     }
 }
 

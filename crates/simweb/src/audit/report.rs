@@ -77,6 +77,8 @@ pub struct AuditReport {
     pub min_gap_host_ms: Option<f64>,
     /// The same for one server address.
     pub min_gap_server_ms: Option<f64>,
+    /// The same for one pay-level domain.
+    pub min_gap_domain_ms: Option<f64>,
     /// The delay per host that was to be kept, if one was named.
     pub delay_ms: Option<f64>,
     /// Requests that came to a host sooner than that after the one before.
@@ -100,6 +102,8 @@ pub struct AuditReport {
     pub min_gap_host: Option<Gap>,
     /// The pair behind `min_gap_server_ms`.
     pub min_gap_server: Option<Gap>,
+    /// The pair behind `min_gap_domain_ms`.
+    pub min_gap_domain: Option<Gap>,
     /// The first few findings of each kind.
     pub examples: Examples,
 }
@@ -152,6 +156,7 @@ impl fmt::Display for AuditReport {
         writeln!(f, "\n")?;
         write_gap(f, "smallest gap per host", &self.min_gap_host)?;
         write_gap(f, "smallest gap per server", &self.min_gap_server)?;
+        write_gap(f, "smallest gap per domain", &self.min_gap_domain)?;
         if let Some(delay_ms) = self.delay_ms {
             let title = format!("sooner than {delay_ms} ms");
             write_findings(f, &title, self.delay_violations, &self.examples.delay)?;

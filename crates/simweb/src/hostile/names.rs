@@ -2,7 +2,7 @@
 
 use std::net::Ipv4Addr;
 
-use super::reply::{html, page, response};
+use super::reply::{html, page, response, spelled};
 use super::{Ask, Hostility, NameAsk, PRIVATE, ordinary};
 use crate::answer::{NameAnswer, NameData, NameRecord};
 use crate::script::{End, Script};
@@ -222,7 +222,8 @@ pub(super) fn is_one_of_many(address: Ipv4Addr) -> bool {
 /// Fifty pages, each behind the last and over a connection of its own, so that the name is needed again and again.
 fn chain_of_pages(ask: &Ask<'_>) -> Option<Script> {
     let number: u32 = ask.path.strip_prefix('/')?.parse().ok().filter(|number| *number <= 50)?;
-    let body = page("a chain", &[format!("/{}", number + 1)]);
+    let title = format!("a chain: {}", spelled(&format!("{} {}", ask.below, ask.path)));
+    let body = page(&title, &[format!("/{}", number + 1)]);
     let script = response("200 OK", &["Content-Type: text/html", "Connection: close"], body.as_bytes());
     Some(Script { end: End::Close, ..script })
 }

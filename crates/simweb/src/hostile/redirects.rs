@@ -1,6 +1,6 @@
 //! Redirects that lead nowhere, in circles, or where nobody should go.
 
-use super::reply::{head, html, page, raw, redirect, response};
+use super::reply::{head, html, page, raw, redirect, response, spelled};
 use super::{Ask, Hostility};
 use crate::script::{End, Script};
 
@@ -125,7 +125,7 @@ fn crowd(ask: &Ask<'_>) -> Option<Script> {
                 (0..CROWD).map(|site| format!("http://site{site}.{}/", ask.host)).collect();
             html(page("a thousand sites", &links))
         }
-        ("victim", _) => html("poor me"),
+        ("victim", path) => html(format!("poor me: {}", spelled(path))),
         (site, "/") => redirect(&format!("http://victim.{}/{site}", ask.host)),
         _ => None,
     }

@@ -71,6 +71,18 @@ pub(super) fn drip(bytes: &'static [u8], pause: Duration) -> Step {
     Step::Repeat { bytes: bytes.into(), times: ENDLESS, pause }
 }
 
+/// A few words that belong to this text: pages that say them are not the same.
+pub(super) fn spelled(text: &str) -> String {
+    let hash = xxhash_rust::xxh3::xxh3_64(text.as_bytes());
+    let words: Vec<&str> = (0..12).map(|word| WORDS[(hash >> (4 * word)) as usize % WORDS.len()]).collect();
+    words.join(" ")
+}
+
+pub(super) const WORDS: [&str; 16] = [
+    "amber", "brook", "cedar", "delta", "ember", "field", "grove", "heath", "islet", "jetty", "knoll",
+    "larch", "moor", "north", "orchard", "pond",
+];
+
 /// An HTML page with a title and links.
 pub(super) fn page(title: &str, links: &[impl AsRef<str>]) -> String {
     let mut page = format!("<!DOCTYPE html>\n<title>{title}</title>\n<h1>{title}</h1>\n<ul>\n");

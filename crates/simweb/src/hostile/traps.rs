@@ -4,15 +4,11 @@ use std::time::Duration;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::reply::{head, html, page, send};
+use super::reply::{WORDS, head, html, page, send};
 use super::{Ask, Hostility};
 use crate::script::{End, Script, Step};
 
 const MIRRORS: u32 = 1_000;
-const WORDS: [&str; 16] = [
-    "amber", "brook", "cedar", "delta", "ember", "field", "grove", "heath", "islet", "jetty", "knoll",
-    "larch", "moor", "north", "orchard", "pond",
-];
 
 pub(super) const TABLE: [Hostility; 9] = [
     Hostility::new(

@@ -1,0 +1,250 @@
+//! What becomes of an errand that is over: stored, judged, its links taken, its host released.
+
+use std::time::Duration;
+
+use mattock_fetch::{
+    Connection, DecodeEnd, DecodeLimits, Decoded, Exchange, Failure, FetchOutcome, Truncation,
+};
+use mattock_frontier::{
+    Finished, HostToResolve, Link, PageContent, Purpose, Request, RobotsAnswer, Settled, Target, Visit,
+};
+use mattock_weburl::WebUrl;
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::partition::{ADDRESS_VALID, Came, Errand, Partition, Run};
+use crate::rules::Harvest;
+use crate::task::Report;
+use crate::{CrawlError, LinkRules, archive, page, sitemap};
+
+impl Run<'_> {
+    pub(crate) fn take_back(&mut self, (number, came): Report<Came>) -> Result<(), CrawlError> {
+        // What was given up may still report.
+        let Some((errand, _)) = self.in_flight.remove(&number) else { return Ok(()) };
+        let visit = match errand {
+            Errand::Visit(visit) => visit,
+            Errand::Locate(host) => return self.located(&host, came),
+        };
+        match came {
+            Some(Came::Fetched(exchange, connection)) => self.settle(visit, *exchange, connection),
+            _ => self.settle_broken(visit),
+        }
+    }
+
+    fn located(&mut self, host: &HostToResolve, came: Option<Came>) -> Result<(), CrawlError> {
+        let now = self.partition.env.clock.now();
+        let found = match came {
+            Some(Came::Located(found)) => found,
+            _ => Err(Failure::Internal),
+        };
+        match found.transpose() {
+            Some(found) => {
+                let found = found.map(|address| (address, ADDRESS_VALID));
+                self.partition.frontier.resolved(host, found, now)?;
+            }
+            None => self.partition.frontier.resolved_by_others(host, now),
+        }
+        Ok(())
+    }
+
+    /// Takes a visit back: archive, then frontier, links, counts. What the frontier takes for done is in the archive.
+    fn settle(
+        &mut self,
+        visit: Visit,
+        exchange: Exchange,
+        connection: Option<Connection>,
+    ) -> Result<(), CrawlError> {
+        let partition = &mut *self.partition;
+        let now = partition.env.clock.now();
+        let request = visit.request.clone();
+        let is_robots = visit.purpose != Purpose::Page;
+        partition.totals.bytes += exchange.bytes_received();
+        partition.totals.robots_fetches += u64::from(is_robots);
+        if let Some(connection) = connection {
+            self.connections.keep(request.url.host().into(), connection);
+        }
+        let outcome = exchange.outcome;
+        let limits = &partition.config.limits.decode;
+        let last = partition.frontier.settles(&visit, outcome) == Settled::Done;
+        let content =
+            if is_robots { None } else { content(request.target, &exchange, limits, &partition.rules) };
+        if last && outcome.status().is_some() && partition.wants(&visit, &exchange) {
+            let coded = exchange.field("content-encoding").is_some();
+            let cut = coded && content.as_ref().is_some_and(|content| content.end == DecodeEnd::Length);
+            archive::store(&mut partition.archive, request.url.as_str(), request.depth, &exchange, cut)?;
+        }
+        let (harvest, sketch) = match &content {
+            _ if is_robots || !last => (Harvest::default(), None),
+            _ if matches!(outcome.status(), Some(300..400)) => {
+                (page::moved(&request, &exchange, &partition.rules), None)
+            }
+            None => (Harvest::default(), None),
+            Some(content) => self.read(&request, &exchange, content),
+        };
+        let partition = &mut *self.partition;
+        if visit.is_page() {
+            match outcome.status() {
+                Some(200) if last => partition.inbox.hub.count_page(),
+                _ => partition.inbox.hub.unclaim_page(),
+            }
+        }
+        let is_news = last && !is_robots && request.target == Target::Page && outcome.status() == Some(200);
+        partition.frontier.finished(
+            Finished {
+                visit,
+                outcome,
+                at: exchange.finished,
+                took: exchange.finished.since(exchange.begun),
+                retry_after_s: asked_to_wait(&exchange).map(|wait| wait.as_secs()),
+                robots: is_robots.then(|| RobotsAnswer {
+                    body: whole_body(&exchange, &partition.config.limits.decode),
+                    location: page::redirect(&request.url, &exchange),
+                }),
+                content: is_news.then(|| {
+                    let bytes = content.as_ref().map_or(exchange.body(), |content| &content.bytes);
+                    PageContent { digest: xxh3_128(bytes).to_be_bytes(), sketch }
+                }),
+            },
+            now,
+        )?;
+        if is_robots {
+            self.ask_for_sitemaps()?;
+        } else if last {
+            match request.target {
+                Target::Page => partition.totals.count(outcome, &request.url),
+                Target::Sitemap { .. } if content.is_some() => {}
+                Target::Sitemap { .. } => partition.totals.count_sitemap(&outcome.to_string()),
+            }
+            partition.submit(harvest, Some(&request.url))?;
+        }
+        drop(content);
+        self.client.recycle(exchange);
+        Ok(())
+    }
+
+    /// Takes the links out of a page or a sitemap, and of a page also the sketch of its text.
+    fn read(
+        &mut self,
+        request: &Request,
+        exchange: &Exchange,
+        content: &Decoded<'_>,
+    ) -> (Harvest, Option<u64>) {
+        let partition = &mut *self.partition;
+        match request.target {
+            Target::Page => page::read(request, exchange, &content.bytes, &self.extract, &partition.rules),
+            Target::Sitemap { level, allowance } => {
+                let kind = exchange.field("content-type");
+                let limits = &partition.rules.sitemaps.limits;
+                let sitemap = mattock_robots::sitemap::parse(&content.bytes, kind, limits);
+                partition.totals.count_sitemap(sitemap::kind_name(sitemap.kind));
+                (sitemap::links(request, level, allowance, &sitemap, &partition.rules), None)
+            }
+        }
+    }
+
+    /// A visit whose task broke down is over too: its host must go on.
+    fn settle_broken(&mut self, visit: Visit) -> Result<(), CrawlError> {
+        let partition = &mut *self.partition;
+        let now = partition.env.clock.now();
+        let outcome = FetchOutcome::Failed(Failure::Internal);
+        tracing::error!(url = visit.request.url.as_str(), "a fetch broke down");
+        match &visit.purpose {
+            Purpose::Robots { .. } => partition.totals.robots_fetches += 1,
+            Purpose::Page => partition.totals.count_request(&visit.request, outcome),
+        }
+        if visit.is_page() {
+            partition.inbox.hub.unclaim_page();
+        }
+        let finished = Finished {
+            visit,
+            outcome,
+            at: now,
+            took: Duration::ZERO,
+            retry_after_s: None,
+            robots: None,
+            content: None,
+        };
+        partition.frontier.finished(finished, now)?;
+        Ok(())
+    }
+
+    /// Makes requests of the sitemaps that a robots.txt has named, where their pages are wanted at all.
+    fn ask_for_sitemaps(&mut self) -> Result<(), CrawlError> {
+        let partition = &mut *self.partition;
+        for named in partition.frontier.take_sitemaps() {
+            let wanted = partition.config.max_depth.is_none_or(|limit| named.depth < limit);
+            if wanted && partition.rules.sitemaps.read {
+                partition.submit(sitemap::named(&named, &partition.rules), None)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How long the server wants to be left alone. On other answers than these the field means nothing, and one page could
+/// keep us from its whole host for a day.
+fn asked_to_wait(exchange: &Exchange) -> Option<Duration> {
+    matches!(exchange.outcome.status(), Some(429 | 503 | 300..400)).then(|| exchange.retry_after()).flatten()
+}
+
+/// A robots.txt as far as its rules count: `None` if the network cut it short or it cannot be decoded. One that is
+/// longer than our limits is whole enough.
+fn whole_body(exchange: &Exchange, limits: &DecodeLimits) -> Option<Vec<u8>> {
+    if matches!(exchange.truncated, Some(Truncation::Time | Truncation::Disconnect)) {
+        return None;
+    }
+    let decoded = exchange.decoded(limits);
+    let usable =
+        matches!(decoded.end, DecodeEnd::Whole | DecodeEnd::Length | DecodeEnd::Garbage | DecodeEnd::Cut);
+    usable.then(|| decoded.bytes.into_owned())
+}
+
+/// The body, if anything is looked for in it, with its coding undone.
+fn content<'a>(
+    target: Target,
+    exchange: &'a Exchange,
+    limits: &DecodeLimits,
+    rules: &LinkRules,
+) -> Option<Decoded<'a>> {
+    match target {
+        Target::Page => page::is_read(exchange).then(|| exchange.decoded(limits)),
+        Target::Sitemap { .. } => matches!(exchange.outcome.status(), Some(200..300)).then(|| {
+            let bytes_max = rules.sitemaps.limits.decoded_bytes_max;
+            exchange.decoded(&DecodeLimits { bytes_max, ..limits.clone() })
+        }),
+    }
+}
+
+impl Partition {
+    /// Whether an answer is kept. What comes of another type than the crawl keeps is counted.
+    fn wants(&mut self, visit: &Visit, exchange: &Exchange) -> bool {
+        if visit.purpose != Purpose::Page || exchange.outcome.status() != Some(200) {
+            return true;
+        }
+        let refusal = self.frontier.scope().refuses_content(exchange.field("content-type"));
+        if let Some(refusal) = refusal {
+            *self.totals.refused.entry(refusal.name().to_owned()).or_default() += 1;
+        }
+        refusal.is_none()
+    }
+
+    /// Takes links that were found: into the frontier, or to the partition that they belong to.
+    fn submit(&mut self, harvest: Harvest, source: Option<&WebUrl>) -> Result<(), CrawlError> {
+        for (reason, count) in harvest.untaken {
+            *self.totals.refused.entry(reason.name().to_owned()).or_default() += count;
+        }
+        let (hub, own) = (self.inbox.hub.clone(), self.inbox.index);
+        if hub.partitions() == 1 {
+            return Ok(self.frontier.submit(&harvest.links, source)?);
+        }
+        let domain = source.map(|source| source.domain_fingerprint().0);
+        let (ours, theirs): (Vec<Link>, Vec<Link>) =
+            harvest.links.into_iter().partition(|link| hub.owner(&link.url) == own);
+        for link in theirs {
+            // What nobody wants need not travel.
+            if self.frontier.refuses(&link).is_none() {
+                self.outbox.put(hub.owner(&link.url), link, domain);
+            }
+        }
+        Ok(self.frontier.submit(&ours, source)?)
+    }
+}

@@ -1,0 +1,160 @@
+//! The words of record heads: types, names, digests, reasons for truncation.
+
+use std::fmt;
+
+use mattock_env::Random;
+use sha1::{Digest as _, Sha1};
+
+/// What a record is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RecordType {
+    /// Describes the file.
+    Warcinfo,
+    /// What was sent to the server.
+    Request,
+    /// What the server sent.
+    Response,
+    /// A response whose payload is already stored elsewhere.
+    Revisit,
+    /// Facts about another record.
+    Metadata,
+    /// A file without a protocol around it.
+    Resource,
+    /// Another form of an earlier record's content.
+    Conversion,
+    /// A further segment of a record.
+    Continuation,
+}
+
+const RECORD_TYPES: [(RecordType, &str); 8] = [
+    (RecordType::Warcinfo, "warcinfo"),
+    (RecordType::Request, "request"),
+    (RecordType::Response, "response"),
+    (RecordType::Revisit, "revisit"),
+    (RecordType::Metadata, "metadata"),
+    (RecordType::Resource, "resource"),
+    (RecordType::Conversion, "conversion"),
+    (RecordType::Continuation, "continuation"),
+];
+
+impl RecordType {
+    /// The word of the `WARC-Type` field.
+    pub fn as_str(self) -> &'static str {
+        RECORD_TYPES.iter().find(|(kind, _)| *kind == self).map_or("", |(_, word)| word)
+    }
+
+    /// From the word of the `WARC-Type` field; `None` for types that the standard does not know.
+    pub fn parse(word: &str) -> Option<RecordType> {
+        RECORD_TYPES.iter().find(|(_, known)| known.eq_ignore_ascii_case(word)).map(|(kind, _)| *kind)
+    }
+}
+
+/// A record's name: a version 4 UUID, written `<urn:uuid:…>`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct RecordId(u128);
+
+impl RecordId {
+    /// The next one.
+    pub fn new(random: &mut Random) -> RecordId {
+        let bits = (u128::from(random.next_u64()) << 64) | u128::from(random.next_u64());
+        let version = 0xf << 76;
+        let variant = 0b11 << 62;
+        RecordId(bits & !version & !variant | 4 << 76 | 0b10 << 62)
+    }
+}
+
+impl fmt::Display for RecordId {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let id = self.0;
+        write!(
+            out,
+            "<urn:uuid:{:08x}-{:04x}-{:04x}-{:04x}-{:012x}>",
+            id >> 96,
+            id >> 80 & 0xffff,
+            id >> 64 & 0xffff,
+            id >> 48 & 0xffff,
+            id & 0xffff_ffff_ffff
+        )
+    }
+}
+
+/// A SHA-1, written `sha1:` and 32 letters of Base32, as archives have always compared them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Digest(pub [u8; 20]);
+
+impl Digest {
+    /// Of the parts, one after the other.
+    pub fn of(parts: &[&[u8]]) -> Digest {
+        let mut sha1 = Sha1::new();
+        for part in parts {
+            sha1.update(part);
+        }
+        Digest(sha1.finalize().into())
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = [0; 32];
+        data_encoding::BASE32.encode_mut(&self.0, &mut text);
+        write!(out, "sha1:{}", std::str::from_utf8(&text).map_err(|_| fmt::Error)?)
+    }
+}
+
+/// Why a block holds less than there was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Truncated {
+    /// It exceeded the length limit.
+    Length,
+    /// It exceeded the time limit.
+    Time,
+    /// The connection ended early.
+    Disconnect,
+}
+
+impl Truncated {
+    /// The word of the `WARC-Truncated` field.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Truncated::Length => "length",
+            Truncated::Time => "time",
+            Truncated::Disconnect => "disconnect",
+        }
+    }
+}
+
+/// How exact `WARC-Date` is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum DatePrecision {
+    /// Six digits of the second: WARC/1.1 asks for what is known.
+    #[default]
+    Microseconds,
+    /// Whole seconds, for tools that know only WARC/1.0 dates.
+    Seconds,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn identifiers_are_version_4_uuids_and_repeat_from_the_seed() {
+        let (mut one, mut two) = (Random::from_seed(1), Random::from_seed(1));
+        for _ in 0..100 {
+            let text = RecordId::new(&mut one).to_string();
+            assert_eq!(text, RecordId::new(&mut two).to_string());
+            assert_eq!(text.len(), "<urn:uuid:00000000-0000-4000-8000-000000000000>".len());
+            assert_eq!(text.as_bytes()[24], b'4', "{text}");
+            assert!(b"89ab".contains(&text.as_bytes()[29]), "{text}");
+        }
+    }
+
+    #[test]
+    fn types_are_read_back() {
+        for (kind, word) in RECORD_TYPES {
+            assert_eq!(kind.as_str(), word);
+            assert_eq!(RecordType::parse(&word.to_uppercase()), Some(kind));
+        }
+        assert_eq!(RecordType::parse("screenshot"), None);
+    }
+}
