@@ -1,5 +1,6 @@
 //! The command line.
 
+pub(crate) mod lab;
 pub(crate) mod network;
 pub(crate) mod probe;
 
@@ -39,6 +40,8 @@ pub(crate) enum Command {
     Config(ConfigArgs),
     /// Measure this machine: ratios within one run
     Bench(BenchArgs),
+    /// Repeat an experiment of the papers: data, charts, a page
+    Lab(lab::LabArgs),
     /// Print a completion script for a shell
     Completions(CompletionsArgs),
 }

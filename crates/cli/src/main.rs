@@ -30,6 +30,7 @@ fn main() -> ExitCode {
         Command::Simweb(args) => commands::simweb::run(args),
         Command::Config(args) => commands::config::run(args),
         Command::Bench(args) => commands::bench::run(args),
+        Command::Lab(args) => commands::lab::run(args),
         Command::Completions(args) => commands::completions::run(args),
     };
     exit::code(result)

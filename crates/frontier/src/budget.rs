@@ -2,6 +2,10 @@
 //!
 //! Filled by `seen`, emptied into the ready bands whenever they run low. With [`BudgetPolicy::Unlimited`] there is no such stage:
 //! new URLs go to their band at once.
+//!
+//! What belongs to domains that are not proven waits in Beast's QF, even while nobody else is ready: those who are may only be waiting
+//! for their delays. When QF is looked at, one page of them goes along for every [`PROBATION_SHARE`] visits. All of them go once nobody
+//! else has any left ([`Budget::release`]), so nothing is lost.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -13,11 +17,13 @@ use mattock_queue::Queues;
 use crate::beast::{Beast, BeastOptions, Popped};
 use crate::error::{FrontierError, Result};
 use crate::record;
-use crate::star::{BudgetPolicy, Star};
+use crate::star::{BudgetPolicy, Budgeted, Star};
 
 /// Records moved at once.
 const BATCH: usize = 256;
 const PREFIX: &str = "beast";
+/// One in so many visits is to a domain that is not proven: enough to find those that are worth it, too little for a farm.
+const PROBATION_SHARE: u64 = 64;
 
 pub(crate) struct Budget {
     star: Star,
@@ -27,6 +33,33 @@ pub(crate) struct Budget {
     buffer: Vec<u8>,
     /// Edges known when nothing but what has no budget was left.
     withheld_at: Option<u64>,
+    probation: Probation,
+}
+
+/// Who of those goes along that are not proven.
+#[derive(Debug, Default)]
+struct Probation {
+    /// Visits that are not made up for.
+    owed: u64,
+    /// Nobody else has any left.
+    release: bool,
+}
+
+impl Probation {
+    /// The budget of a URL that was just found, or is looked at again.
+    fn grant(&mut self, known: &Budgeted<'_>) -> u32 {
+        if known.is_proven {
+            return known.budget;
+        }
+        if known.again && self.release {
+            return known.budget.max(1);
+        }
+        if known.again && self.owed >= PROBATION_SHARE {
+            self.owed -= PROBATION_SHARE;
+            return known.budget;
+        }
+        0
+    }
 }
 
 /// What came of asking for more.
@@ -62,7 +95,8 @@ impl Budget {
             None => Beast::new(queues, PREFIX, options),
         };
         let (answered, buffer) = (VecDeque::new(), Vec::new());
-        Ok(Some(Budget { star, beast, answered, buffer, withheld_at: None }))
+        let probation = Probation::default();
+        Ok(Some(Budget { star, beast, answered, buffer, withheld_at: None, probation }))
     }
 
     /// Links between domains: pairs of target and source.
@@ -72,9 +106,9 @@ impl Budget {
 
     /// Takes a new URL; `factor` is the share of its budget that its domain deserves.
     pub(crate) fn push(&mut self, domain: u64, factor: f32, record: &[u8]) -> Result<()> {
-        let Budget { star, answered, .. } = self;
+        let Budget { star, answered, probation, .. } = self;
         star.push(domain, factor, record, |known| {
-            answered.push_back((domain, known.budget, false, record.to_vec()));
+            answered.push_back((domain, probation.grant(&known), false, record.to_vec()));
         })?;
         self.place()
     }
@@ -95,9 +129,9 @@ impl Budget {
     }
 
     fn take_answers(&mut self) -> Result<usize> {
-        let Budget { star, answered, .. } = self;
+        let Budget { star, answered, probation, .. } = self;
         let count = star.deliver(BATCH, |known| {
-            answered.push_back((known.domain, known.budget, known.again, known.record.to_vec()));
+            answered.push_back((known.domain, probation.grant(&known), known.again, known.record.to_vec()));
         })?;
         self.place()?;
         Ok(count)
@@ -111,22 +145,30 @@ impl Budget {
     ) -> Result<Supply> {
         while self.take_answers()? == BATCH {}
         match self.beast.pop(BATCH as u64, sink)? {
-            Popped::Some(_) => return Ok(Supply::Some),
+            Popped::Some(_) => {
+                self.probation.release = false;
+                return Ok(Supply::Some);
+            }
             Popped::None if self.star.is_empty() => return Ok(Supply::None),
             Popped::None => {}
             Popped::Withheld => {
-                // More links may have given somebody a budget.
+                // More links may have given somebody a budget: not before degrees are asked for again.
                 let edges = self.star.stats().edges;
-                if self.star.is_empty() && self.withheld_at.replace(edges) == Some(edges) {
+                let asked = self.withheld_at.is_some_and(|then| edges - then <= then / 16);
+                let released = std::mem::take(&mut self.probation.release);
+                if self.star.is_empty() && (asked || released) {
                     return Ok(Supply::None);
                 }
+                self.withheld_at = Some(edges);
                 self.beast.retry();
             }
             Popped::Rescan => {
-                let star = &mut self.star;
+                let (star, probation) = (&mut self.star, &mut self.probation);
                 self.beast.rescan(BATCH as u64, |domain, record| {
                     let mut budget = None;
-                    star.push_again(domain, factor(domain), record, |known| budget = Some(known.budget))?;
+                    star.push_again(domain, factor(domain), record, |known| {
+                        budget = Some(probation.grant(&known));
+                    })?;
                     Ok::<_, FrontierError>(budget)
                 })?;
             }
@@ -135,6 +177,25 @@ impl Budget {
             self.star.flush()?;
         }
         Ok(Supply::Coming)
+    }
+
+    /// A page is being visited.
+    pub(crate) fn visited(&mut self) {
+        self.probation.owed += 1;
+    }
+
+    /// Nothing else is left: lets those through that are not proven, and has another look at those that have no budget if there are
+    /// new links; whether anything can come of it.
+    pub(crate) fn release(&mut self) -> bool {
+        let edges = self.star.stats().edges;
+        let changed = self.star.policy().has_probation() || self.withheld_at != Some(edges);
+        if self.len() == 0 || !changed {
+            return false;
+        }
+        self.probation.release = true;
+        self.withheld_at = Some(edges);
+        self.beast.retry();
+        true
     }
 
     /// URLs that wait here.

@@ -288,6 +288,7 @@ impl Frontier {
                         continue;
                     }
                     if visit.purpose == Purpose::Page {
+                        self.budget.iter_mut().for_each(Budget::visited);
                         self.in_flight.insert(visit.request.number, visit.request.clone());
                     }
                     return Ok(Next::Visit(visit));
@@ -312,6 +313,9 @@ impl Frontier {
         }
         if self.hurry()? {
             // Something is on its way through a stage that works in the background.
+            return Ok(Next::WaitUntil(now + STAGE_WAIT));
+        }
+        if self.is_empty() && self.budget.as_mut().is_some_and(Budget::release) {
             return Ok(Next::WaitUntil(now + STAGE_WAIT));
         }
         let deferred = self.deferred.peek().map(|Reverse((time, _, _))| *time);

@@ -67,6 +67,31 @@ fn who_is_linked_to_goes_first() {
     });
 }
 
+/// A few hosts that many link to are left alone most of the time, while each page of a farm has a host of its own. The farm must not have
+/// what the others cannot use.
+#[test]
+fn who_is_not_proven_waits_even_while_nobody_else_is_ready() {
+    simulate(|env| {
+        let broad = budgeted(BudgetPolicy::broad());
+        let mut frontier = open(&env, FrontierOptions { politeness: plain(10), ..broad });
+        for number in 0..50 {
+            let source = WebUrl::parse(&format!("http://s{number}.org/")).unwrap();
+            let known = (0..5).map(|page| found(&format!("http://known{page}.com/{number}")));
+            let farm = found(&format!("http://x{number}.farm{number}.net/"));
+            frontier.submit(&known.chain([farm]).collect::<Vec<Link>>(), Some(&source)).unwrap();
+        }
+        let visits = crawl_with(&mut frontier, at(0), Duration::from_millis(1), |_| ADDRESS, 64);
+        let domains: Vec<bool> = visits
+            .iter()
+            .filter(|(_, visit)| visit.is_page())
+            .map(|(_, visit)| visit.request.url.domain().starts_with("farm"))
+            .collect();
+        assert_eq!(domains.len(), 300, "nothing is lost");
+        let early = domains[..250].iter().filter(|farm| **farm).count();
+        assert!((1..=5).contains(&early), "{early} pages of farms, which is more than a few or none at all");
+    });
+}
+
 #[test]
 fn a_crawl_of_popular_domains_ends_when_only_others_wait() {
     simulate(|env| {

@@ -5,7 +5,7 @@
 //! - [`mod@format`] writes numbers the way people read them; both of the above use it.
 //!
 //! - [`demo`] is what `mattock demo` shows, [`mod@bench`] what `mattock bench` measures, [`ServedWorld`] what both crawl.
-//! - [`beast`] is an experiment of the papers: `mattock lab beast`.
+//! - [`beast`] and [`star`] are experiments of the papers: `mattock lab`.
 //!
 //! The first three are pure: values in, text out. The same values give the same bytes, and no value, however odd
 //! (empty, not a number, huge, or a label that is itself markup), makes them panic or breaks the markup.
@@ -20,5 +20,6 @@ mod markup;
 pub mod plot;
 pub mod report;
 mod served;
+pub mod star;
 
 pub use served::ServedWorld;

@@ -130,6 +130,24 @@ mod tests {
     }
 
     #[test]
+    fn the_honest_part_of_an_endless_world_ends_and_has_no_farm() {
+        let world = World::new(Params::preset(Preset::Spam), 1);
+        let honest = world.honest(20_000).expect("a few sites");
+        let hosts = || honest.pages.iter().map(|url| url.split('/').nth(2).expect("a host"));
+        assert!(honest.allowed > 1000 && honest.domains <= world.params.domains);
+        assert!(!hosts().any(|host| world.is_farm(host)));
+        let links: Vec<String> = honest.pages.iter().flat_map(|url| world.links(url, 0)).collect();
+        let farms = links.iter().filter(|url| world.is_farm(url.split('/').nth(2).expect("a host"))).count();
+        assert!((100..links.len() / 100).contains(&farms), "{farms} of {} links", links.len());
+        // Where there is neither farm nor endless trap, that is all there is.
+        let tiny = World::new(Params::preset(Preset::Tiny), 7);
+        assert_eq!(
+            tiny.honest(20_000).expect("a thousand pages").pages,
+            tiny.truth(20_000).expect("the same").pages
+        );
+    }
+
+    #[test]
     fn a_finite_farm_ends() {
         let world = World::new(Params { farm_pages: 25, ..Params::preset(Preset::Spam) }, 1);
         assert_eq!(world.parse_farm_label("s2"), Some(2));

@@ -186,13 +186,30 @@ impl World {
         if self.params.endless() {
             return Err(TruthError::Endless);
         }
-        let everything = self.explore(limit, false)?;
-        let mut truth = self.explore(limit, true)?;
+        let everything = self.explore(limit, false, |_| true)?;
+        let mut truth = self.explore(limit, true, |_| true)?;
         truth.reachable = everything.allowed;
         Ok(truth)
     }
 
-    fn explore(&self, limit: usize, obedient: bool) -> Result<Truth, TruthError> {
+    /// What an obedient crawler finds on honest domains outside calendars and copies without end: this ends in every world.
+    pub fn honest(&self, limit: usize) -> Result<Truth, TruthError> {
+        self.explore(limit, true, |place| {
+            let trap = match place.resource {
+                Resource::Copy { .. } => true,
+                Resource::Calendar(_) => self.params.calendar_months == 0,
+                _ => false,
+            };
+            !trap && !matches!(place.site, Site::Farm { .. })
+        })
+    }
+
+    fn explore(
+        &self,
+        limit: usize,
+        obedient: bool,
+        wanted: impl Fn(&Place) -> bool,
+    ) -> Result<Truth, TruthError> {
         let mut truth = Truth::default();
         let mut seen = PlaceSet::default();
         let mut queue = VecDeque::new();
@@ -217,6 +234,7 @@ impl World {
             }
             // Whoever wants anything of a host reads its robots.txt, and what that leads to.
             if visited.insert(place.site) {
+                targets.clear();
                 self.listed(place.site, &mut targets);
                 for target in targets.drain(..).filter(|target| seen.insert(*target)) {
                     queue.push_back(target);
@@ -252,7 +270,7 @@ impl World {
                 if target.site.domain() != source {
                     edges.insert((target.site.domain(), source));
                 }
-                if seen.insert(target) {
+                if wanted(&target) && seen.insert(target) {
                     queue.push_back(target);
                 }
             }

@@ -266,6 +266,11 @@ impl World {
         targets.into_iter().map(|target| self.url(target)).collect()
     }
 
+    /// Whether a host belongs to a spam farm.
+    pub fn is_farm(&self, host: &str) -> bool {
+        matches!(self.site_of(host), Some(Site::Farm { .. }))
+    }
+
     fn site_of(&self, host: &str) -> Option<Site> {
         let name = host.split(':').next().unwrap_or(host);
         let name = name.strip_suffix('.').unwrap_or(name);

@@ -6,5 +6,6 @@ pub(crate) mod config;
 pub(crate) mod crawl;
 pub(crate) mod demo;
 pub(crate) mod fetch;
+pub(crate) mod lab;
 pub(crate) mod robots;
 pub(crate) mod simweb;

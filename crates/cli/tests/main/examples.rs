@@ -234,9 +234,21 @@ fn politeness() {
 }
 
 #[test]
+fn lab() {
+    check("docs/lab.md");
+}
+
+#[test]
 fn no_page_with_examples_is_forgotten() {
-    let checked =
-        ["crawl.md", "fetch.md", "simulated-web.md", "configuration.md", "archive.md", "politeness.md"];
+    let checked = [
+        "crawl.md",
+        "fetch.md",
+        "simulated-web.md",
+        "configuration.md",
+        "archive.md",
+        "politeness.md",
+        "lab.md",
+    ];
     for file in Files::real().list(&root().join("docs")).unwrap() {
         if file.name.ends_with(".md") && !checked.contains(&file.name.as_str()) {
             let text = read(&root().join("docs").join(&file.name));

@@ -8,6 +8,7 @@ mod generated;
 mod help;
 mod interrupt;
 mod json;
+mod lab;
 mod mistakes;
 mod process;
 mod robots;

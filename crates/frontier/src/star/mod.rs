@@ -31,6 +31,7 @@
 //! # Where we differ from the paper
 //!
 //! - Degrees above 128 are estimated (the repository says how); the paper keeps every neighbour.
+//! - Of domains that hardly anybody links to we say that they are not proven, and [`crate::budget`] lets them wait.
 //! - The paper asks the repository for every URL. We ask anew only when the answer may be another.
 
 mod memory;
@@ -72,6 +73,8 @@ pub struct Budgeted<'a> {
     pub in_degree: InDegree,
     /// Pages of the domain per pass; [`UNLIMITED`] if there is no limit.
     pub budget: u32,
+    /// Whether enough is known of the domain to give it its budget now.
+    pub is_proven: bool,
     /// Whether it comes from Beast's rescan, by [`Star::push_again`].
     pub again: bool,
 }
@@ -213,12 +216,13 @@ impl Star {
         let uses_degrees = self.policy.uses_degrees();
         let Some(degrees) = self.degrees.as_mut().filter(|_| uses_degrees) else {
             let budget = policy::scaled(self.policy.budget(0, &Ranks::new(1)), factor);
-            sink(Budgeted { domain, record, in_degree: NOBODY, budget, again });
+            sink(Budgeted { domain, record, in_degree: NOBODY, budget, is_proven: true, again });
             return Ok(());
         };
         if let Some(in_degree) = degrees.known.get(domain, degrees.edge_count) {
             let budget = policy::scaled(self.policy.budget(in_degree.count, &degrees.ranks), factor);
-            sink(Budgeted { domain, record, in_degree, budget, again });
+            let is_proven = self.policy.is_proven(in_degree.count, &degrees.ranks);
+            sink(Budgeted { domain, record, in_degree, budget, is_proven, again });
             return Ok(());
         }
         degrees.ask(domain, factor, record, again)?;
@@ -240,7 +244,8 @@ impl Star {
             ranks.note(domain, in_degree.count);
             known.answer(domain, *answered, in_degree);
             let budget = policy::scaled(policy.budget(in_degree.count, ranks), header[1]);
-            sink(Budgeted { domain, record, in_degree, budget, again: header[0] == 1 });
+            let is_proven = policy.is_proven(in_degree.count, ranks);
+            sink(Budgeted { domain, record, in_degree, budget, is_proven, again: header[0] == 1 });
         })
     }
 

@@ -63,6 +63,23 @@ impl BudgetPolicy {
         matches!(self, BudgetPolicy::Broad { .. } | BudgetPolicy::PopularOnly { .. })
     }
 
+    /// Whether enough is known of a domain with this in-degree to give it what the budget says. Who is not proven waits "until more
+    /// is known about their legitimacy" (§6.2); [`crate::budget`] says for how long.
+    ///
+    /// The paper gives everybody the least budget at once. A farm of thousands of domains then has thousands of times that, and while
+    /// those whom many link to wait for their delays, the farm has everything in between. Under [`BudgetPolicy::Broad`] a domain is
+    /// proven if as many others link to it as the largest in-degree has binary digits: 6 of 50, 22 of 3 million. Whoever builds a farm
+    /// needs links to it from so many domains before anybody looks at it.
+    pub(super) fn is_proven(&self, degree: u64, ranks: &Ranks) -> bool {
+        let digits = u64::BITS - ranks.largest().leading_zeros();
+        !self.has_probation() || degree >= u64::from(digits)
+    }
+
+    /// Whether there are any who are not proven.
+    pub(crate) fn has_probation(&self) -> bool {
+        matches!(self, BudgetPolicy::Broad { .. })
+    }
+
     /// Ranks that have to be told apart.
     pub(super) fn top(&self) -> usize {
         match self {
@@ -127,6 +144,18 @@ mod tests {
         assert_eq!(policy.budget(7, &ranks(10_000, [])), 10);
         // One that stands out.
         assert_eq!(policy.budget(2, &ranks(10_000, [1, 1, 2])), 10_000);
+    }
+
+    #[test]
+    fn how_many_must_link_to_a_domain_grows_with_the_logarithm_of_the_most() {
+        let policy = BudgetPolicy::broad();
+        assert!(policy.is_proven(0, &ranks(10_000, [])), "nobody stands out yet");
+        let needed = [1, 2, 3, 4, 50, 3_000_000].map(|most| {
+            let ranks = ranks(10_000, [most, 1, 1]);
+            (0..most).find(|degree| policy.is_proven(*degree, &ranks)).unwrap_or(most)
+        });
+        assert_eq!(needed, [1, 2, 2, 3, 6, 22]);
+        assert!(BudgetPolicy::Equal { pages: 1 }.is_proven(0, &ranks(1, [9])));
     }
 
     #[test]

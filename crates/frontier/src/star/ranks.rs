@@ -67,6 +67,11 @@ impl Ranks {
         Some((rank.max(1), self.sorted.len()))
     }
 
+    /// The largest degree.
+    pub(super) fn largest(&self) -> u64 {
+        self.sorted.first().copied().unwrap_or(0)
+    }
+
     /// Whether there are fewer than so many domains that are linked to by more.
     pub(super) fn is_top(&self, degree: u64) -> bool {
         self.sorted.len() < self.top || self.sorted.last().is_some_and(|last| degree >= *last)
