@@ -60,7 +60,7 @@ pub(crate) fn read(
         .map(|value| Directives::parse_header(value, &options.product_token));
     let in_page = page.robots_meta.iter().map(|content| Directives::parse(content));
     let directives = in_head.chain(in_page).fold(Directives::default(), Directives::merge);
-    let sketch = page.text.as_deref().map(simhash).filter(|sketch| *sketch != 0);
+    let sketch = page.raw_text.as_deref().map(simhash).filter(|sketch| *sketch != 0);
     if directives.nofollow {
         return (harvest, sketch);
     }

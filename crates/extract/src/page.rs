@@ -29,6 +29,8 @@ pub struct Options {
     pub headings: bool,
     /// Also the visible text, without navigation and the like.
     pub text: bool,
+    /// Also the bytes of the visible text as they stand in the page: enough to tell pages apart, at a fraction of the cost.
+    pub raw_text: bool,
     /// As much of the text as is kept.
     pub text_bytes_max: usize,
     /// Robots metas under this name count too; empty for none.
@@ -48,6 +50,7 @@ impl Default for Options {
             css: false,
             headings: false,
             text: false,
+            raw_text: false,
             text_bytes_max: 1024 * 1024,
             product_token: String::new(),
             detect: None,
@@ -78,6 +81,8 @@ pub struct Extracted {
     pub headings: Vec<Heading>,
     /// The visible text, a line per block, if asked for.
     pub text: Option<String>,
+    /// Its bytes as they stand in the page, entities and all, with blanks where elements part words; if asked for.
+    pub raw_text: Option<Vec<u8>>,
     /// Links beyond [`Options::links_max`], and targets beyond [`Options::target_bytes_max`].
     pub links_dropped: u32,
 }
@@ -134,6 +139,7 @@ impl<'o> Reader<'o> {
             robots_meta: Vec::new(),
             headings: Vec::new(),
             text: None,
+            raw_text: None,
             links_dropped: 0,
         };
         Reader { options, guessed, out }
@@ -152,7 +158,9 @@ impl<'o> Reader<'o> {
                         reader.css(&text);
                     }
                 })?;
-                (self.out.text, self.out.headings) = scanner.watch.finish();
+                let found = scanner.watch.finish();
+                (self.out.text, self.out.raw_text) = (found.text, found.raw);
+                self.out.headings = found.headings;
             }
         }
         Ok(self.out)

@@ -25,6 +25,14 @@ pub struct Heading {
     pub text: String,
 }
 
+/// What was found.
+#[derive(Default)]
+pub(crate) struct Found {
+    pub(crate) text: Option<String>,
+    pub(crate) raw: Option<Vec<u8>>,
+    pub(crate) headings: Vec<Heading>,
+}
+
 const HEADINGS_MAX: usize = 256;
 /// Room for the text of a small page, at once.
 const CAPACITY: usize = 4 << 10;
@@ -33,6 +41,7 @@ const HEADING_BYTES_MAX: usize = 1024;
 pub(crate) struct TextReader {
     encoding: &'static Encoding,
     text: Option<Lines>,
+    raw: Option<Raw>,
     /// `None` if nobody asked.
     headings: Option<Vec<Heading>>,
     heading: Option<(u8, Lines)>,
@@ -47,6 +56,7 @@ impl TextReader {
         TextReader {
             encoding,
             text: options.text.then(|| Lines::new(options.text_bytes_max)),
+            raw: options.raw_text.then(|| Raw::new(options.text_bytes_max)),
             headings: options.headings.then(Vec::new),
             heading: None,
             hidden: None,
@@ -55,6 +65,18 @@ impl TextReader {
     }
 
     pub(crate) fn text(&mut self, raw: &[u8]) {
+        if self.done {
+            return;
+        }
+        if let Some(bytes) = self.raw.as_mut().filter(|_| self.hidden.is_none()) {
+            bytes.push(raw);
+        }
+        self.read(raw);
+        let full = self.text.as_ref().is_none_or(Lines::is_full) && self.raw.as_ref().is_none_or(Raw::is_full);
+        self.done = full && self.headings.is_none();
+    }
+
+    fn read(&mut self, raw: &[u8]) {
         let in_text = self.text.as_mut().filter(|text| self.hidden.is_none() && !text.is_full());
         let in_heading = self.heading.as_mut().map(|(_, text)| text).filter(|text| !text.is_full());
         if in_text.is_none() && in_heading.is_none() {
@@ -69,7 +91,6 @@ impl TextReader {
         for lines in in_text.into_iter().chain(in_heading) {
             lines.push(&text);
         }
-        self.done = self.headings.is_none() && self.text.as_ref().is_none_or(Lines::is_full);
     }
 
     /// `empty`: there will be no end tag.
@@ -131,9 +152,13 @@ impl TextReader {
         }
     }
 
-    pub(crate) fn finish(mut self) -> (Option<String>, Vec<Heading>) {
+    pub(crate) fn finish(mut self) -> Found {
         self.end_heading();
-        (self.text.map(|text| text.out), self.headings.unwrap_or_default())
+        Found {
+            text: self.text.map(|text| text.out),
+            raw: self.raw.map(|raw| raw.out),
+            headings: self.headings.unwrap_or_default(),
+        }
     }
 
     fn end_heading(&mut self) {
@@ -149,10 +174,44 @@ impl TextReader {
         if let Some(text) = &mut self.text {
             text.gap = text.gap.max(gap);
         }
+        if let Some(raw) = &mut self.raw {
+            raw.gap = true;
+        }
         // A heading is one line.
         if let Some((_, text)) = &mut self.heading {
             text.gap = text.gap.max(Gap::Blank);
         }
+    }
+}
+
+/// The bytes of the text under way.
+struct Raw {
+    out: Vec<u8>,
+    /// Whether what comes next is another word.
+    gap: bool,
+    bytes_max: usize,
+}
+
+impl Raw {
+    fn new(bytes_max: usize) -> Raw {
+        Raw { out: Vec::with_capacity(bytes_max.min(CAPACITY)), gap: false, bytes_max }
+    }
+
+    fn is_full(&self) -> bool {
+        self.out.len() >= self.bytes_max
+    }
+
+    fn push(&mut self, raw: &[u8]) {
+        if self.is_full() || raw.is_empty() {
+            return;
+        }
+        if std::mem::take(&mut self.gap) {
+            self.out.push(b' ');
+        }
+        let room = self.bytes_max - self.out.len();
+        let taken = &raw[..raw.len().min(room)];
+        work::count(taken.len());
+        self.out.extend_from_slice(taken);
     }
 }
 
@@ -297,6 +356,18 @@ mod tests {
         assert_eq!(headings("<h7>x</h7><h0>y</h0><header>z</header>"), []);
         assert_eq!(headings(&"<h1>x</h1>".repeat(1_000)).len(), super::HEADINGS_MAX);
         assert_eq!(headings(&format!("<h1>{}", "x ".repeat(9_000)))[0].1.len(), super::HEADING_BYTES_MAX - 1);
+    }
+
+    #[test]
+    fn raw_text_is_that_of_the_page() {
+        let raw = |html: &str, text_bytes_max| {
+            let options = Options { raw_text: true, text_bytes_max, ..Options::default() };
+            String::from_utf8(extract(html.as_bytes(), None, &options).raw_text.unwrap()).unwrap()
+        };
+        let html = "<nav>x</nav><p>a<b>b</b>&amp; c</p><td>d<script>e</script><h1>f</h1>";
+        assert_eq!(raw(html, 99), " ab&amp; c d f");
+        assert_eq!(raw(html, 5), " ab&a");
+        assert_eq!(raw("", 5), "");
     }
 
     #[test]

@@ -5,7 +5,7 @@
 
 use encoding_rs::Encoding;
 
-use crate::text::{Heading, TextReader};
+use crate::text::{Found, TextReader};
 use crate::{Options, work};
 
 /// Told of everything the scanner passes, in the order of the page.
@@ -40,7 +40,7 @@ pub(crate) struct Watcher<'a> {
 impl<'a> Watcher<'a> {
     /// `None` if the options ask for nothing that needs one.
     pub(crate) fn new(options: &Options, encoding: &'static Encoding) -> Option<Watcher<'a>> {
-        let text = (options.text || options.headings).then(|| TextReader::new(options, encoding));
+        let text = (options.text || options.raw_text || options.headings).then(|| TextReader::new(options, encoding));
         let styles = options.css.then(Vec::new);
         (text.is_some() || styles.is_some()).then_some(Watcher { text, styles })
     }
@@ -49,8 +49,8 @@ impl<'a> Watcher<'a> {
         self.styles.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    pub(crate) fn finish(self) -> (Option<String>, Vec<Heading>) {
-        self.text.map_or((None, Vec::new()), TextReader::finish)
+    pub(crate) fn finish(self) -> Found {
+        self.text.map(TextReader::finish).unwrap_or_default()
     }
 }
 

@@ -20,9 +20,13 @@ const PIECE: usize = 16;
 /// The word for all words with digits.
 const NUMBER: u64 = 0x6e75_6d62_6572_2121;
 
-/// The sketch of a text; 0 if it has no words.
-pub fn simhash(text: &str) -> u64 {
-    let bytes = &text.as_bytes()[..text.len().min(TEXT_BYTES_MAX)];
+/// The sketch of a text, in any encoding that has ASCII in it; 0 if it has no words.
+pub fn simhash(text: impl AsRef<[u8]>) -> u64 {
+    sketch(text.as_ref())
+}
+
+fn sketch(text: &[u8]) -> u64 {
+    let bytes = &text[..text.len().min(TEXT_BYTES_MAX)];
     let mut features = Features::new();
     // The part of a word that filled the blocks before.
     let mut begun: Option<Word> = None;
