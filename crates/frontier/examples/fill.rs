@@ -4,7 +4,7 @@
 //! `cargo run --release -p mattock-frontier --example fill -- URLS MEMORY_MIB DIR [BUDGET]`
 //!
 //! Every twentieth of the way it prints URLs seen, queued and visited, links a second, peak memory, and the bytes on disk per queued
-//! URL beside its text.
+//! URL, its text among them.
 #![expect(clippy::print_stdout, reason = "its output is what it is for")]
 
 use std::path::{Path, PathBuf};
