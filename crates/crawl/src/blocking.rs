@@ -19,8 +19,10 @@ pub(crate) struct BlocklistFile {
     files: Files,
     path: PathBuf,
     list: Blocklist,
-    /// The hash of what was read last, good or bad.
+    /// The hash of what was taken last, good or bad.
     last: u64,
+    /// That of something new, which may be half written: it is taken if the next look finds the same.
+    pending: Option<u64>,
 }
 
 impl BlocklistFile {
@@ -33,6 +35,7 @@ impl BlocklistFile {
             path: path.to_owned(),
             list: list.clone(),
             last: xxh3_64(&bytes),
+            pending: None,
         })
     }
 
@@ -56,9 +59,14 @@ impl BlocklistFile {
             }
         };
         let now = xxh3_64(&bytes);
-        if std::mem::replace(&mut self.last, now) == now {
+        if now == self.last {
+            self.pending = None;
             return;
         }
+        if self.pending.replace(now) != Some(now) {
+            return;
+        }
+        self.last = now;
         match parse(&self.path, &bytes) {
             Ok(blocks) => {
                 tracing::info!("the blocklist {path} has {} entries now", blocks.len());
@@ -93,11 +101,11 @@ mod tests {
             tokio::task::spawn_local(file.watch(env.clock.clone()));
             assert!(blocks("http://a.com/") && !blocks("http://b.com/"));
             write("host b.com\n");
-            env.clock.sleep(LOOK_EVERY * 2).await;
+            env.clock.sleep(LOOK_EVERY * 3).await;
             assert!(!blocks("http://a.com/") && blocks("http://b.com/"));
             for nonsense in ["address nowhere\n", "url regex:(\n"] {
                 write(nonsense);
-                env.clock.sleep(LOOK_EVERY * 2).await;
+                env.clock.sleep(LOOK_EVERY * 3).await;
                 assert!(blocks("http://b.com/"), "the list before holds on");
             }
         });

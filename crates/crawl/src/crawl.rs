@@ -31,6 +31,8 @@ pub struct Crawl {
     config: Config,
     totals: Totals,
     resumed: bool,
+    /// Whether there was an earlier run, however it ended.
+    restarted: bool,
     progress: Arc<Progress>,
     /// Other processes are kept out until it is dropped.
     _lock: File,
@@ -41,6 +43,7 @@ impl Crawl {
     /// run; seeds are added to those that the crawl has.
     pub fn open(env: &Env, root: &Path, asked: RawConfig) -> Result<Crawl, CrawlError> {
         let (directory, saved) = Directory::open(&env.files, root)?;
+        let restarted = saved.is_some();
         let mut merged = match saved {
             Some(saved) => {
                 let partitions = saved.crawl.partitions.unwrap_or(1);
@@ -80,7 +83,7 @@ impl Crawl {
         };
         let resumed = Frontier::is_saved(env, &frontier_dir(&directory.state().join(FRONTIER), 0))?;
         let progress = Arc::new(Progress::new(config.partitions));
-        Ok(Crawl { env: env.clone(), directory, config, totals, resumed, progress, _lock: lock })
+        Ok(Crawl { env: env.clone(), directory, config, totals, resumed, restarted, progress, _lock: lock })
     }
 
     /// Whether the crawl was begun in an earlier run.
@@ -106,7 +109,7 @@ impl Crawl {
     /// Crawls. Must be called inside [`mattock_env::run`] or a simulation: fetches are local tasks. With more than one partition
     /// each has a thread of its own; in a simulation they share the one that there is.
     pub async fn run(self, control: Control) -> Result<Summary, CrawlError> {
-        let Crawl { env, directory, config, mut totals, progress, _lock, .. } = self;
+        let Crawl { env, directory, config, mut totals, progress, restarted, _lock, .. } = self;
         let begun = env.clock.now();
         let cpu_begun = mattock_env::cpu_seconds().unwrap_or_default();
         let blocklist = Blocklist::default();
@@ -117,12 +120,21 @@ impl Crawl {
             }
             None => None,
         };
+        let politeness = &config.politeness;
+        let mut servers = Servers::new(politeness.server_delay);
+        if config.partitions > 1 {
+            servers = servers.with_hosts(politeness.delay);
+        }
+        if restarted {
+            servers.hold_all(begun + politeness.server_delay);
+        }
         let common = Common {
             env: env.clone(),
             config: config.clone(),
             frontiers: directory.state().join(FRONTIER),
             warc: directory.warc(),
-            servers: Arc::new(Servers::new(config.politeness.server_delay)),
+            servers: Arc::new(servers),
+            restarted,
             blocklist,
             control,
             progress: progress.clone(),
@@ -149,6 +161,8 @@ impl Crawl {
             watch.abort();
         }
         let (mut end, mut urls_seen, mut urls_queued) = (End::Complete, 0, 0);
+        // Why a partition failed says more than that the others had to stop.
+        outcomes.sort_by_key(|outcome| matches!(outcome, Err(CrawlError::OtherPartition)));
         for outcome in outcomes {
             let outcome = outcome?;
             end = outcome.end;

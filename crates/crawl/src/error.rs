@@ -50,6 +50,9 @@ pub enum CrawlError {
         /// What is wrong with it.
         message: String,
     },
+    /// Another partition could not go on; its error says why.
+    #[error("another partition of the crawl has failed")]
+    OtherPartition,
     /// What is on disk is divided otherwise.
     #[error("the crawl was begun with {partitions} partition(s) and keeps them; leave --partitions out")]
     Partitions {

@@ -6,10 +6,10 @@
 //!
 //! The end: whoever has work, and every parcel on its way, holds one unit. Only who holds one can send, so when the last unit
 //! is given back nothing is left anywhere. A run that ends early passes a gate: each partition sends what it has, arrives, and
-//! takes in parcels until all have arrived. Then no parcel can be under way, and every frontier can be saved.
+//! waits until all have. Then every parcel is in a box and no more can come: each empties its own, and every frontier can be saved.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use mattock_frontier::Link;
 use mattock_weburl::WebUrl;
@@ -40,6 +40,8 @@ pub(crate) struct Hub {
     /// Partitions that have work, and parcels on their way.
     units: AtomicUsize,
     over: watch::Sender<Option<End>>,
+    /// Whether a partition has gone without having arrived.
+    failed: AtomicBool,
     arrived: watch::Sender<usize>,
     page_limit: u64,
     /// Pages fetched, and those being fetched.
@@ -67,12 +69,13 @@ impl Hub {
             boxes,
             units: AtomicUsize::new(partitions),
             over: watch::Sender::new((pages >= page_limit).then_some(End::MaxPages)),
+            failed: AtomicBool::new(false),
             arrived: watch::Sender::new(0),
             page_limit,
             pages_claimed: AtomicU64::new(pages),
             pages: AtomicU64::new(pages),
         });
-        let inbox = |(index, receiver)| Inbox { index, receiver, hub: hub.clone(), idle: false };
+        let inbox = |(index, receiver)| Inbox { index, receiver, hub: hub.clone(), idle: false, arrived: false };
         let inboxes = receivers.into_iter().enumerate().map(inbox).collect();
         (hub, inboxes)
     }
@@ -111,18 +114,23 @@ impl Hub {
 
     /// Takes one page of the limit; whether there was one left.
     pub(crate) fn claim_page(&self) -> bool {
+        if self.page_limit == u64::MAX {
+            return true;
+        }
         let claim = |claimed| (claimed < self.page_limit).then_some(claimed + 1);
         self.pages_claimed.fetch_update(Ordering::Relaxed, Ordering::Relaxed, claim).is_ok()
     }
 
     /// Gives back what was claimed and not used.
     pub(crate) fn unclaim_page(&self) {
-        self.pages_claimed.fetch_sub(1, Ordering::Relaxed);
+        if self.page_limit < u64::MAX {
+            self.pages_claimed.fetch_sub(1, Ordering::Relaxed);
+        }
     }
 
     /// A page that was claimed has been fetched.
     pub(crate) fn count_page(&self) {
-        if self.pages.fetch_add(1, Ordering::Relaxed) + 1 >= self.page_limit {
+        if self.page_limit < u64::MAX && self.pages.fetch_add(1, Ordering::Relaxed) + 1 >= self.page_limit {
             self.finish(End::MaxPages);
         }
     }
@@ -152,6 +160,8 @@ pub(crate) struct Inbox {
     pub(crate) hub: Arc<Hub>,
     /// Whether the partition's unit was given back.
     idle: bool,
+    /// Whether it has arrived at the gate.
+    arrived: bool,
 }
 
 impl Inbox {
@@ -193,19 +203,25 @@ impl Inbox {
         }
     }
 
-    /// The partition has begun its last visit and sent its last parcel. Comes back when all have.
-    pub(crate) async fn pass_gate(&mut self) {
+    /// The partition has begun its last visit and sent its last parcel. Comes back when all have, and says whether they did: if one
+    /// has failed, links to it are lost, and nobody's state may say that their pages are done.
+    pub(crate) async fn pass_gate(&mut self) -> bool {
+        self.arrived = true;
         self.hub.arrived.send_modify(|count| *count += 1);
         let all = self.hub.partitions();
         let _ = self.hub.arrived.subscribe().wait_for(|count| *count >= all).await;
+        !self.hub.failed.load(Ordering::Acquire)
     }
 }
 
 impl Drop for Inbox {
     fn drop(&mut self) {
-        // After a clean end this says nothing new. After a failure, nobody may wait for this partition.
-        self.hub.finish(End::Stopped);
-        self.hub.arrived.send_modify(|count| *count += self.hub.partitions());
+        if !self.arrived {
+            // It has failed: the run ends, and nobody may wait for it.
+            self.hub.failed.store(true, Ordering::Release);
+            self.hub.finish(End::Stopped);
+            self.hub.arrived.send_modify(|count| *count += self.hub.partitions());
+        }
     }
 }
 
@@ -332,7 +348,7 @@ mod tests {
             let (hub, mut inboxes) = Hub::new(2, None, 0);
             drop(inboxes.pop());
             assert_eq!(hub.end(), Some(End::Stopped));
-            inboxes[0].pass_gate().await;
+            assert!(!inboxes[0].pass_gate().await);
             let mut outbox = Outbox::new(&hub);
             outbox.put(1, link("http://a.com/"), None);
             outbox.flush();

@@ -25,6 +25,8 @@ pub(crate) struct Common {
     pub(crate) frontiers: PathBuf,
     pub(crate) warc: PathBuf,
     pub(crate) servers: Arc<Servers>,
+    /// Whether there was an earlier run.
+    pub(crate) restarted: bool,
     pub(crate) blocklist: Blocklist,
     pub(crate) control: Control,
     pub(crate) progress: Arc<Progress>,
@@ -64,7 +66,7 @@ impl Common {
     }
 
     fn open(self, inbox: Inbox, totals: Totals) -> Result<Partition, CrawlError> {
-        let Common { env, config, frontiers, warc, servers, blocklist, control, progress } = self;
+        let Common { env, config, frontiers, warc, servers, restarted, blocklist, control, progress } = self;
         let (index, count) = (inbox.index, inbox.hub.partitions());
         let politeness = config.politeness.clone();
         let mut frontier = Frontier::open(
@@ -79,6 +81,7 @@ impl Common {
                 product_token: config.product.clone(),
                 budget: config.budget.clone(),
                 memory_bytes: config.memory_bytes / count as u64,
+                restarted,
             },
             servers,
         )?;

@@ -54,6 +54,8 @@ const SKETCHED_BYTES_MAX: usize = 8 << 10;
 /// once, more visits under way would only make each of them, and every healthy host's, wait longer.
 const TURN: usize = 16;
 
+/// So many turns of a busy loop go by before others hear of it.
+const TURNS_UNSEEN: u64 = 32;
 /// How long until a partition that others hold up looks again.
 const HELD_UP: Duration = Duration::from_millis(5);
 /// Parcels taken in between two turns.
@@ -130,9 +132,14 @@ impl Run<'_> {
         let (control, hub) = (self.partition.control.clone(), self.partition.inbox.hub.clone());
         let clock = self.partition.env.clock.clone();
         let mut give_up = None;
+        let mut turns = 0u64;
         loop {
             let idle = self.dispatch(receiver.len())?;
-            self.publish();
+            turns += 1;
+            if turns % TURNS_UNSEEN == 0 || !matches!(idle, Idle::Not) {
+                self.publish();
+                self.partition.outbox.flush();
+            }
             let (until, over) = match idle {
                 Idle::Not => {
                     self.take_back_some(&mut receiver)?;
@@ -149,11 +156,12 @@ impl Run<'_> {
                     (Some(give_up), Some(end))
                 }
             };
-            self.partition.outbox.flush();
             if let Some(end) = over
                 && self.in_flight.is_empty()
             {
-                self.partition.inbox.pass_gate().await;
+                if !self.partition.inbox.pass_gate().await {
+                    return Err(CrawlError::OtherPartition);
+                }
                 while self.take_in_some()? {}
                 return Ok(end);
             }
@@ -237,7 +245,7 @@ impl Run<'_> {
     }
 
     /// Counts URLs that failed because their host did.
-    fn count_failed(&mut self) {
+    pub(crate) fn count_failed(&mut self) {
         let partition = &mut *self.partition;
         for (request, outcome) in partition.frontier.take_failed() {
             partition.totals.count_request(&request, outcome);

@@ -20,14 +20,15 @@ impl Run<'_> {
     pub(crate) fn take_back(&mut self, (number, came): Report<Came>) -> Result<(), CrawlError> {
         // What was given up may still report.
         let Some((errand, _)) = self.in_flight.remove(&number) else { return Ok(()) };
-        let visit = match errand {
-            Errand::Visit(visit) => visit,
-            Errand::Locate(host) => return self.located(&host, came),
-        };
-        match came {
-            Some(Came::Fetched(exchange, connection)) => self.settle(visit, *exchange, connection),
-            _ => self.settle_broken(visit),
+        match (errand, came) {
+            (Errand::Visit(visit), Some(Came::Fetched(exchange, connection))) => {
+                self.settle(visit, *exchange, connection)?;
+            }
+            (Errand::Visit(visit), _) => self.settle_broken(visit)?,
+            (Errand::Locate(host), came) => self.located(&host, came)?,
         }
+        self.count_failed();
+        Ok(())
     }
 
     fn located(&mut self, host: &HostToResolve, came: Option<Came>) -> Result<(), CrawlError> {

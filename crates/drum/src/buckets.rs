@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use mattock_env::Block;
 
-use crate::bytes::{self, Reader, checksum};
+use mattock_codec::{Reader, checksum, write_varint};
 use crate::disk::{DataFile, Disk};
 use crate::error::{DrumError, Result};
 use crate::generation::Tail;
@@ -98,7 +98,7 @@ impl Buckets {
         if let Some(block) = &mut stream.block
             && stream.fill + 18 <= self.chunk_bytes
         {
-            let at = bytes::write_varint(block, stream.fill, head);
+            let at = write_varint(block, stream.fill, head);
             block[at..at + 8].copy_from_slice(&key.to_le_bytes());
             let added = (at + key_bytes - stream.fill) as u64;
             stream.fill = at + key_bytes;
@@ -107,7 +107,7 @@ impl Buckets {
             self.largest = self.largest.max(stream.bytes);
         } else {
             let mut record = [0; 18];
-            let at = bytes::write_varint(&mut record, 0, head);
+            let at = write_varint(&mut record, 0, head);
             record[at..at + 8].copy_from_slice(&key.to_le_bytes());
             self.append(bucket, writer, &record[..at + key_bytes]);
         }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use mattock_env::{Block, Lane, Step, Workers};
 
-use crate::bytes::Reader;
+use mattock_codec::Reader;
 use crate::error::{DrumError, Result};
 use crate::log::Log;
 use crate::merge::Answers;

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use mattock_env::{Clock, Env, Lane, Time};
 
 use crate::batch::{Batch, Operation};
-use crate::bytes::put_varint;
+use mattock_codec::put_varint;
 use crate::cache::{self, Cache};
 use crate::checkpoint::{Checkpoint, Kept, Pending};
 use crate::deliver::{AnswerPart, ReadAhead};

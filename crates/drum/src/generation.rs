@@ -7,7 +7,7 @@ use std::sync::Arc;
 use mattock_env::{Block, PAGE_BYTES};
 
 use crate::buckets::Buckets;
-use crate::bytes::{Reader, checksum, write_varint};
+use mattock_codec::{Reader, checksum, write_varint};
 use crate::disk::{DataFile, Disk};
 use crate::error::{DrumError, Result};
 use crate::log::Log;

@@ -73,7 +73,6 @@ mod background;
 mod batch;
 pub mod bench;
 mod buckets;
-mod bytes;
 mod cache;
 mod checkpoint;
 mod deliver;

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use mattock_env::{Block, PAGE_BYTES};
 
-use crate::bytes::{Reader, checksum, varint_len, write_varint};
+use mattock_codec::{Reader, checksum, varint_len, write_varint};
 use crate::disk::{DataFile, Disk};
 use crate::error::{DrumError, Result};
 use crate::generation::Tail;

@@ -7,7 +7,7 @@
 //! "MTKDRUM1", varints…, checksum u32
 //! ```
 
-use crate::bytes::{Reader, checksum, put_varint};
+use mattock_codec::{Reader, checksum, put_varint};
 
 const MAGIC: &[u8; 8] = b"MTKDRUM1";
 

@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use mattock_env::Step;
 
 use crate::buckets::Buckets;
-use crate::bytes::{Reader, put_counted};
+use mattock_codec::{Reader, put_counted};
 use crate::disk::Disk;
 use crate::error::{DrumError, Result};
 use crate::run::{Run, RunReader};

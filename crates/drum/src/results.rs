@@ -1,7 +1,7 @@
 //! Handing out: results in order of arrival, and a look at what is stored.
 
 use crate::batch::Outcome;
-use crate::bytes::Reader;
+use mattock_codec::Reader;
 use crate::drum::Drum;
 use crate::error::{DrumError, Result};
 use crate::log::{HEADER_BYTES, KNOWN_DUPLICATE, KNOWN_UNIQUE, UNRESOLVED};

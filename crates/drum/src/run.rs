@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use mattock_env::{Block, PAGE_BYTES};
 
-use crate::bytes::{Reader, checksum};
+use mattock_codec::{Reader, checksum};
 use crate::disk::{DataFile, Disk};
 use crate::elias_fano;
 use crate::error::{DrumError, Result};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use mattock_env::{Block, PAGE_BYTES};
 
-use crate::bytes::{checksum, put_varint};
+use mattock_codec::{checksum, put_varint};
 use crate::disk::{DataFile, Disk};
 use crate::elias_fano::{self, Encoded};
 use crate::error::Result;

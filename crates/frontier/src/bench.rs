@@ -6,7 +6,7 @@
 //! waits for the time it is told.
 //!
 //! Invariants: one visit at a time per host; never before its next allowed time; a host with anything to do is in exactly one
-//! heap, or busy, or waits for its rules; a host without anything to do is forgotten, but not before its delay is over.
+//! heap, or busy, or waits for its rules, or is parked until fewer of its domain are on trial, or is hungry for what it has on disk; a host without anything to do is forgotten, but not before its delay is over.
 //!
 //! Costs: a few heap operations per visit; about 250 bytes per URL and 400 per host.
 
@@ -58,6 +58,8 @@ pub(crate) struct Bench {
     servers: Arc<Servers>,
     domains: Gates<u64>,
     trials: Trials,
+    /// No host is visited before.
+    not_before: Time,
     /// Whether addresses must be known.
     resolve: bool,
     hosts: Vec<Option<Host>>,
@@ -78,6 +80,7 @@ impl Bench {
             servers,
             domains: Gates::new(domain_delay),
             trials: Trials::default(),
+            not_before: Time::ZERO,
             resolve,
             hosts: Vec::new(),
             free: Vec::new(),
@@ -113,7 +116,9 @@ impl Bench {
     /// Puts a host on the bench. Its rules are being checked.
     pub(crate) fn add_host(&mut self, key: u64, name: Box<str>, domain: u64) -> Slot {
         let address = if self.resolve { Address::Unknown } else { Address::Unneeded };
-        let host = Some(Host::new(key, name, domain, address));
+        let mut host = Host::new(key, name, domain, address);
+        host.next_allowed = self.not_before;
+        let host = Some(host);
         let slot = match self.free.pop() {
             Some(slot) => {
                 self.hosts[slot] = host;
@@ -148,10 +153,15 @@ impl Bench {
     pub(crate) fn push_ask(&mut self, slot: Slot, visit: Visit, now: Time) {
         let host = self.host_mut(slot);
         host.push_ask(visit);
-        if host.state == State::Parked || host.trial == Trial::Ahead {
-            // Somebody on trial waits for this one.
+        let domain = host.domain;
+        if host.trial == Trial::Ahead {
+            // Somebody on trial waits for this one. If its turn had come already, it is another one's now.
             host.trial = Trial::Over;
-            host.state = if host.state == State::Parked { State::Idle } else { host.state };
+            if host.state == State::Parked {
+                host.state = State::Idle;
+            } else {
+                self.unpark_one(domain, now);
+            }
         }
         self.schedule(slot, now);
     }
@@ -202,10 +212,10 @@ impl Bench {
 
     /// The next thing that is allowed now.
     pub(crate) fn next(&mut self, now: Time) -> Option<Job> {
+        let servers = Arc::clone(&self.servers);
         loop {
             self.turn(now);
             let Reverse((_, slot)) = self.ready.pop()?;
-            let servers = Arc::clone(&self.servers);
             let host = self.host_mut(slot);
             host.state = State::Idle;
             let (work, domain) = (host.work(now), host.domain);
@@ -255,7 +265,7 @@ impl Bench {
     /// Takes all gates and the next visit; or none of them, and the host waits.
     fn reserve(&mut self, slot: Slot, servers: &Servers, now: Time) -> Option<Visit> {
         let host = self.host(slot);
-        let (domain, next_allowed) = (host.domain, host.next_allowed);
+        let (key, domain, next_allowed) = (host.key, host.domain, host.next_allowed);
         let server = match host.address {
             Address::Known { server, .. } => Some(server),
             _ => None,
@@ -272,6 +282,15 @@ impl Bench {
             && let Err(time) = servers.take(server, now)
         {
             self.domains.give_back(domain);
+            self.wait(slot, time);
+            return None;
+        }
+        // Another partition may be there for a robots.txt that redirects.
+        if let Err(time) = servers.take_host(key, now) {
+            self.domains.give_back(domain);
+            if let Some(server) = server {
+                servers.give_back(server);
+            }
             self.wait(slot, time);
             return None;
         }
@@ -328,11 +347,12 @@ impl Bench {
         let host = self.host_mut(slot);
         host.state = State::Idle;
         host.next_allowed = ended + rest.host;
-        let (domain, waits) = (host.domain, host.queued() > 0);
+        let (key, domain, waits) = (host.key, host.domain, host.queued() > 0);
+        self.servers.release_host(key, ended, rest.host);
         if visit.purpose == Purpose::Page || !waits {
             self.end_trial(slot, now);
         }
-        self.domains.release(domain, ended, rest.domain);
+        self.domains.release(domain, ended, rest.domain, rest.domain);
         if let Some(server) = visit.server {
             self.servers.release(server, ended, rest.server);
         }
@@ -347,13 +367,24 @@ impl Bench {
             return;
         }
         self.trials.leave(domain);
+        self.unpark_one(domain, now);
+    }
+
+    fn unpark_one(&mut self, domain: u64, now: Time) {
         while let Some(parked) = self.trials.unpark(domain) {
-            if let Some(host) = self.hosts[parked].as_mut().filter(|host| host.state == State::Parked) {
+            // Its place may be another one's by now.
+            let here = |host: &&mut Host| host.state == State::Parked && host.domain == domain;
+            if let Some(host) = self.hosts[parked].as_mut().filter(here) {
                 host.state = State::Idle;
-                self.schedule(parked, now);
-                break;
+                return self.schedule(parked, now);
             }
         }
+    }
+
+    /// An earlier run may have visited anybody until just now.
+    pub(crate) fn hold_all(&mut self, hosts: Time, domains: Time) {
+        self.not_before = hosts;
+        self.domains.hold_all(domains);
     }
 
     /// A visit is not made: nobody has to wait because of it.
@@ -362,8 +393,9 @@ impl Bench {
         self.busy -= 1;
         let host = self.host_mut(slot);
         host.state = State::Idle;
-        let domain = host.domain;
+        let (key, domain) = (host.key, host.domain);
         self.domains.give_back(domain);
+        self.servers.give_back_host(key);
         if let Some(server) = visit.server {
             self.servers.give_back(server);
         }

@@ -17,6 +17,10 @@ use crate::host::{Address, Rules};
 use crate::rules::{Learned, unreachable_rules};
 use crate::{Finished, Purpose, Refusal, Request, RobotsAnswer, Sitemaps, Visit};
 
+/// A host that has failed so often in a row is given up for an hour.
+const STRIKES_MAX: u8 = 8;
+/// A server is left alone for at most so many delays because of one of its hosts.
+const SERVER_DELAYS_MAX: u32 = 16;
 /// How long the rules of a host that cannot be reached hold.
 const UNREACHABLE: Duration = Duration::from_secs(3600);
 
@@ -67,13 +71,23 @@ impl Frontier {
         let wait = if troubled { wait } else { Duration::ZERO };
         let rest = Rest {
             host: delay.max(self.politeness.stale_delay(self.content.factor(host))).max(wait),
-            domain: self.politeness.stale_delay(self.content.factor(domain)),
-            server: wait,
+            domain: match self.content.is_stale(domain) {
+                true => self.politeness.stale_delay(self.content.factor(domain)),
+                false => Duration::ZERO,
+            },
+            // What one host asks for is no reason to leave all others behind the same address alone for a day.
+            server: wait.min(self.politeness.server_delay.saturating_mul(SERVER_DELAYS_MAX)),
         };
         if let Some(slot) = slot
             && consequence.host
         {
             self.bench.end_trial(slot, now);
+            if strikes >= STRIKES_MAX {
+                // It has died. What waits here fails with it; what waits elsewhere is refused by these rules.
+                self.bench.host_mut(slot).strikes = 0;
+                self.set_rules(slot, unreachable_rules(), UNREACHABLE, now)?;
+                self.fail_host(slot, outcome, now)?;
+            }
         }
         self.bench.release(&visit, at, rest, now);
         Ok(settled)
@@ -207,7 +221,10 @@ impl Frontier {
     /// Takes back a visit that was given up before it came to anything. The URL waits again, as if never given out; a
     /// robots.txt is asked for anew.
     pub fn abandoned(&mut self, visit: Visit, now: Time) {
-        self.bench.release(&visit, now, Rest { host: self.politeness.delay, ..Rest::default() }, now);
+        let slot = self.bench.find(visit.request.url.host_fingerprint().0);
+        let asked = slot.and_then(|slot| self.bench.host(slot).crawl_delay());
+        let host = self.politeness.host_delay(asked, 0, Duration::ZERO);
+        self.bench.release(&visit, now, Rest { host, ..Rest::default() }, now);
         match visit.purpose {
             Purpose::Page => {
                 if let Some(request) = self.in_flight.remove(&visit.request.number)

@@ -4,6 +4,7 @@
 //! [hurries](Frontier::hurry) the stages that collect batches.
 
 use std::cmp::Reverse;
+use std::time::Duration;
 
 use mattock_env::Time;
 
@@ -17,16 +18,25 @@ use crate::{BAND_LAST, Request, record};
 
 /// Records taken out of a stage at once.
 const BATCH: usize = 128;
+/// How often stages that collect batches are hurried while there is something else to do.
+const HURRY_EVERY: Duration = Duration::from_millis(500);
 
 impl Frontier {
     /// Moves everything as far as it goes.
     pub(crate) fn flow(&mut self, now: Time) -> Result<()> {
         self.take_new()?;
         self.take_deferred(now)?;
-        for slot in self.bench.take_hungry() {
+        self.feed(now)?;
+        self.take_rules(now)
+    }
+
+    /// Reads from disk for hosts that have become short of URLs; whether there were any.
+    pub(crate) fn feed(&mut self, now: Time) -> Result<bool> {
+        let hungry = self.bench.take_hungry();
+        for &slot in &hungry {
             self.read_overflow(slot, now)?;
         }
-        self.take_rules(now)
+        Ok(!hungry.is_empty())
     }
 
     /// Takes a few URLs that are within their budget into the bands; whether there were any, or are coming.
@@ -171,10 +181,15 @@ impl Frontier {
     /// Hosts whose rules were looked for in the cache.
     fn take_rules(&mut self, now: Time) -> Result<()> {
         let bench = &mut self.bench;
+        let (restarted, crawl_delay_max) = (self.restarted, self.politeness.crawl_delay_max);
         self.robots.answers(|key, known| {
             let Some(slot) = bench.find(key) else { return };
             let host = bench.host_mut(slot);
             if matches!(host.rules, Rules::Checking) {
+                if let (Some(time), Some((robots, _))) = (restarted, &known) {
+                    let asked = robots.crawl_delay().unwrap_or_default().min(crawl_delay_max);
+                    host.next_allowed = host.next_allowed.max(time + asked);
+                }
                 host.rules = match known {
                     Some((robots, expires)) => Rules::Known { robots: robots.into(), expires },
                     None => Rules::Unknown { before: None },
@@ -185,15 +200,24 @@ impl Frontier {
     }
 
     /// Has stages that collect batches answer now; whether any has something to answer.
-    pub(crate) fn hurry(&mut self) -> Result<bool> {
+    ///
+    /// A batch that is not full costs the disk as much as a full one. So while there is something to wait for, it is had once in
+    /// [`HURRY_EVERY`]; and at once only if nobody has anything to do.
+    pub(crate) fn hurry(&mut self, now: Time) -> Result<bool> {
         let mut coming = false;
-        if self.seen.is_unsettled() {
+        let starved = self.bench.queued() == 0 && self.ready.len() == 0;
+        let stuck = self.bench.busy() == 0 && self.bench.due().is_none();
+        let due = now >= self.hurry_next;
+        if self.seen.is_unsettled() && (starved || stuck || due) {
             self.seen.flush()?;
-            coming = true;
+            coming |= starved || stuck;
         }
-        if self.robots.checking() > 0 {
+        if self.robots.checking() > 0 && (starved || stuck || due) {
             self.robots.hurry()?;
-            coming = true;
+            coming |= starved || stuck;
+        }
+        if due {
+            self.hurry_next = now + HURRY_EVERY;
         }
         if !self.bench.has_room() {
             return Ok(coming);

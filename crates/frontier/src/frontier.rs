@@ -126,6 +126,10 @@ pub struct Frontier {
     pub(crate) refused: BTreeMap<Refusal, u64>,
     pub(crate) seen_count: u64,
     pub(crate) number_next: u64,
+    /// When stages that collect batches may be hurried again although nobody is idle.
+    pub(crate) hurry_next: Time,
+    /// When the earlier run may still have been at work, if there was one.
+    pub(crate) restarted: Option<Time>,
     /// Requests that failed without a visit of their own, because their host did.
     pub(crate) failed: Vec<(Request, FetchOutcome)>,
     /// Waits to be taken by [`Frontier::take_sitemaps`].
@@ -182,10 +186,15 @@ impl Frontier {
             refused: BTreeMap::new(),
             seen_count: 0,
             number_next: 0,
+            hurry_next: Time::ZERO,
+            restarted: options.restarted.then(|| env.clock.now()),
             failed: Vec::new(),
             sitemaps: Vec::new(),
             buffer: Vec::new(),
         };
+        if let Some(time) = frontier.restarted {
+            frontier.bench.hold_all(time + frontier.politeness.delay, time + frontier.politeness.domain_delay);
+        }
         if let Some(saved) = saved {
             frontier.restore(saved)?;
         }
@@ -307,11 +316,11 @@ impl Frontier {
                     });
                     self.refuse(if unreachable { Refusal::RobotsUnreachable } else { Refusal::Robots });
                 }
-                None if self.refill(now)? => {}
+                None if self.feed(now)? || self.refill(now)? => {}
                 None => break,
             }
         }
-        if self.hurry()? {
+        if self.hurry(now)? {
             // Something is on its way through a stage that works in the background.
             return Ok(Next::WaitUntil(now + STAGE_WAIT));
         }
@@ -319,7 +328,8 @@ impl Frontier {
             return Ok(Next::WaitUntil(now + STAGE_WAIT));
         }
         let deferred = self.deferred.peek().map(|Reverse((time, _, _))| *time);
-        Ok(match [self.bench.due(), deferred].into_iter().flatten().min() {
+        let hurry = (self.seen.is_unsettled() || self.robots.checking() > 0).then_some(self.hurry_next);
+        Ok(match [self.bench.due(), deferred, hurry].into_iter().flatten().min() {
             // A host that is only remembered is no reason to wait once everything is done.
             Some(_) if self.is_empty() => Next::Empty,
             Some(time) => Next::WaitUntil(time),
@@ -328,10 +338,25 @@ impl Frontier {
         })
     }
 
-    /// Whether nothing is under way and nothing waits that can come: `hurry` has found that no budget lets any more through.
+    /// Whether nothing is under way and nothing waits that can come: `hurry` has found that no budget lets any more through,
+    /// which it only asks if the bench has room.
     fn is_empty(&self) -> bool {
         let over_budget = self.budget.as_ref().map_or(0, Budget::len);
-        self.bench.busy() == 0 && self.counts().queued == over_budget && !self.bench.has_asks()
+        let settled = !self.seen.is_unsettled() && self.robots.checking() == 0;
+        self.bench.busy() == 0
+            && settled
+            && (over_budget == 0 || self.bench.has_room())
+            && self.queued() == over_budget
+            && !self.bench.has_asks()
+    }
+
+    /// URLs that wait, wherever they do.
+    fn queued(&self) -> u64 {
+        let in_ram = self.new.len() + self.deferred.len() + self.bench.queued();
+        in_ram as u64
+            + self.budget.as_ref().map_or(0, Budget::len)
+            + self.ready.len()
+            + self.overflow.len()
     }
 
     fn ask_for_rules(&mut self, slot: Slot, now: Time) -> Result<()> {
@@ -394,13 +419,9 @@ impl Frontier {
 
     /// Where the URLs are.
     pub fn counts(&self) -> Counts {
-        let in_ram = self.new.len() + self.deferred.len() + self.bench.queued();
         Counts {
             seen: self.seen_count,
-            queued: in_ram as u64
-                + self.budget.as_ref().map_or(0, Budget::len)
-                + self.ready.len()
-                + self.overflow.len(),
+            queued: self.queued(),
             in_flight: self.in_flight.len() as u64,
             hosts: self.bench.len() as u64,
             refused: self.refused.clone(),

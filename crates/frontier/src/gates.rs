@@ -24,14 +24,14 @@ struct Gate {
     next_allowed: Time,
     /// The last time that was handed out to somebody who has to come again.
     told: Time,
-    /// How long it was to be shut when it was last released.
-    shut: Duration,
+    /// How far apart those who wait are told to come.
+    apart: Duration,
 }
 
 impl Gate {
     /// A time to come again, later than all that were told before.
     fn tell(&mut self, now: Time, delay: Duration) -> Time {
-        let apart = self.shut.max(delay);
+        let apart = self.apart.max(delay);
         let free = self.next_allowed.max(if self.taken { now + apart } else { now });
         let next = if self.told < free { free } else { self.told + apart };
         // Times that were told when it was shut for longer are no reason to wait for them all.
@@ -45,6 +45,8 @@ impl Gate {
 pub struct Gates<K> {
     delay: Duration,
     gates: HashMap<K, Gate>,
+    /// Nobody is let in before.
+    not_before: Time,
     /// At this many the table is looked through for gates to forget.
     look_at: usize,
 }
@@ -56,7 +58,7 @@ const TOLD_MAX: u32 = 1 << 14;
 impl<K: Hash + Eq + Copy> Gates<K> {
     /// With this delay; zero means that there are no gates but those that are shut for a reason of their own.
     pub fn new(delay: Duration) -> Gates<K> {
-        Gates { delay, gates: HashMap::new(), look_at: LOOK_AT_MIN }
+        Gates { delay, gates: HashMap::new(), not_before: Time::ZERO, look_at: LOOK_AT_MIN }
     }
 
     /// Takes the gate, or says when to come again.
@@ -66,7 +68,8 @@ impl<K: Hash + Eq + Copy> Gates<K> {
             return self.shut_until(key, now).map_or(Ok(()), Err);
         }
         self.forget(now);
-        let gate = self.gates.entry(key).or_default();
+        let fresh = Gate { next_allowed: self.not_before, ..Gate::default() };
+        let gate = self.gates.entry(key).or_insert(fresh);
         if !gate.taken && gate.next_allowed <= now {
             gate.taken = true;
             return Ok(());
@@ -89,16 +92,17 @@ impl<K: Hash + Eq + Copy> Gates<K> {
         Some(gate.tell(now, self.delay))
     }
 
-    /// The visit ended at `ended`; `wait` is how long nobody is to be let in at least.
-    pub fn release(&mut self, key: K, ended: Time, wait: Duration) {
+    /// The visit ended at `ended`; `wait` is how long nobody is to be let in at least, and `apart` how far apart those who wait are
+    /// told to come: longer than the delay if every visit is expected to shut it for so long.
+    pub fn release(&mut self, key: K, ended: Time, wait: Duration, apart: Duration) {
         let gate = match self.gates.get_mut(&key) {
             Some(gate) => gate,
             None if wait.is_zero() => return,
-            None => self.gates.entry(key).or_default(),
+            None => self.gates.entry(key).or_insert(Gate { next_allowed: self.not_before, ..Gate::default() }),
         };
         gate.taken = false;
-        gate.shut = self.delay.max(wait);
-        gate.next_allowed = gate.next_allowed.max(ended + gate.shut);
+        gate.apart = self.delay.max(apart);
+        gate.next_allowed = gate.next_allowed.max(ended + self.delay.max(wait));
     }
 
     /// Gives back a gate that was taken and not used.
@@ -108,11 +112,10 @@ impl<K: Hash + Eq + Copy> Gates<K> {
         }
     }
 
-    /// Keeps a gate shut until `time`, as after a restart.
-    pub fn hold(&mut self, key: K, time: Time) {
+    /// Keeps all gates shut until `time`, as after a restart.
+    pub fn hold_all(&mut self, time: Time) {
         if !self.delay.is_zero() {
-            let gate = self.gates.entry(key).or_default();
-            gate.next_allowed = gate.next_allowed.max(time);
+            self.not_before = time;
         }
     }
 
@@ -139,14 +142,24 @@ mod tests {
     }
 
     #[test]
+    fn trouble_shuts_a_gate_once_and_not_for_everybody_who_waits() {
+        let mut gates = Gates::new(DELAY);
+        assert_eq!(gates.take(7, at(0)), Ok(()));
+        gates.release(7, at(0), Duration::from_secs(3600), Duration::ZERO);
+        let told: Vec<Time> = (0..100).map(|_| gates.take(7, at(1)).unwrap_err()).collect();
+        assert!(told.iter().all(|time| *time <= at(3_600_000) + 100 * DELAY), "{told:?}");
+        assert!(told.is_sorted() && told[0] == at(3_600_000));
+    }
+
+    #[test]
     fn a_gate_opens_a_delay_after_the_visit_has_ended() {
         let mut gates = Gates::new(DELAY);
         assert_eq!(gates.take(7, at(0)), Ok(()));
         assert_eq!(gates.take(7, at(100)), Err(at(1100)));
-        gates.release(7, at(300), Duration::ZERO);
+        gates.release(7, at(300), Duration::ZERO, Duration::ZERO);
         assert_eq!(gates.take(7, at(1100)), Err(at(1300)));
         assert_eq!(gates.take(7, at(1300)), Ok(()));
-        gates.release(7, at(1400), Duration::from_secs(9));
+        gates.release(7, at(1400), Duration::from_secs(9), Duration::ZERO);
         assert_eq!(gates.take(7, at(9000)), Err(at(10_400)));
         assert_eq!(gates.take(8, at(9000)), Ok(()));
     }
@@ -164,7 +177,7 @@ mod tests {
         let mut gates = Gates::new(DELAY);
         for key in 0..5000u64 {
             gates.take(key, at(key * 10)).unwrap();
-            gates.release(key, at(key * 10), Duration::ZERO);
+            gates.release(key, at(key * 10), Duration::ZERO, Duration::ZERO);
         }
         assert!(gates.len() <= LOOK_AT_MIN, "{}", gates.len());
     }
@@ -196,7 +209,7 @@ mod tests {
                         prop_assert!(last_end.is_none_or(|end| now >= end + DELAY));
                         // The visit ends before anybody else tries: the next try comes at its end or later.
                         let end = now + Duration::from_millis(durations[visitor]);
-                        gates.release(1, end, Duration::ZERO);
+                        gates.release(1, end, Duration::ZERO, Duration::ZERO);
                         last_end = Some(end);
                     }
                 }

@@ -62,7 +62,7 @@ pub use bands::{BAND_LAST, BANDS};
 pub use content::{ContentCounts, PageContent};
 pub use error::{FrontierError, StateProblem};
 pub use frontier::{Counts, Frontier, HostToResolve, Next, Settled};
-pub use servers::{Locked, Servers};
+pub use servers::{Guarded, Locked, Servers};
 pub use message::{Finished, Link, Purpose, Refusal, Request, RobotsAnswer, Sitemaps, Target, Visit};
 pub use options::FrontierOptions;
 pub use politeness::{BUDGET_DEFAULT, Politeness};

@@ -69,10 +69,10 @@ impl Politeness {
 impl Politeness {
     /// How long somebody is left alone whose due is multiplied by this factor; zero for those that have news.
     pub(crate) fn stale_delay(&self, factor: f64) -> Duration {
-        if factor >= 1.0 {
+        if factor >= 1.0 || self.stale_factor_max <= 1.0 {
             return Duration::ZERO;
         }
-        self.delay.mul_f64((1.0 / factor).min(self.stale_factor_max.max(1.0)))
+        self.delay.mul_f64((1.0 / factor).min(self.stale_factor_max))
     }
 }
 

@@ -14,35 +14,56 @@ use crate::gates::Gates;
 
 const SHARDS: usize = 16;
 
+/// Whom a gate guards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Guarded {
+    /// One address.
+    Server(IpAddr),
+    /// One host, by its fingerprint.
+    Host(u64),
+}
+
 /// Gates behind a lock. A model checker brings its own.
 pub trait Locked {
     /// Puts gates behind a lock.
-    fn new(gates: Gates<IpAddr>) -> Self;
+    fn new(gates: Gates<Guarded>) -> Self;
 
     /// Does something to them, alone.
-    fn with<T>(&self, work: impl FnOnce(&mut Gates<IpAddr>) -> T) -> T;
+    fn with<T>(&self, work: impl FnOnce(&mut Gates<Guarded>) -> T) -> T;
 }
 
-impl Locked for Mutex<Gates<IpAddr>> {
-    fn new(gates: Gates<IpAddr>) -> Self {
+impl Locked for Mutex<Gates<Guarded>> {
+    fn new(gates: Gates<Guarded>) -> Self {
         Mutex::new(gates)
     }
 
-    fn with<T>(&self, work: impl FnOnce(&mut Gates<IpAddr>) -> T) -> T {
+    fn with<T>(&self, work: impl FnOnce(&mut Gates<Guarded>) -> T) -> T {
         work(&mut self.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-/// The gates of servers, for all partitions of a process.
+/// The gates of servers, for all partitions of a process; and those of hosts, if there is more than one.
 #[derive(Debug)]
-pub struct Servers<L = Mutex<Gates<IpAddr>>> {
+pub struct Servers<L = Mutex<Gates<Guarded>>> {
     shards: Vec<L>,
+    /// Empty if one partition has every host for itself.
+    hosts: Vec<L>,
 }
 
 impl<L: Locked> Servers<L> {
     /// With this delay; zero means that servers are not looked at.
     pub fn new(delay: Duration) -> Servers<L> {
-        Servers { shards: (0..SHARDS).map(|_| L::new(Gates::new(delay))).collect() }
+        Servers { shards: shards(delay), hosts: Vec::new() }
+    }
+
+    /// With gates for hosts too: a domain belongs to one partition, but a robots.txt can redirect another one there.
+    pub fn with_hosts(self, delay: Duration) -> Servers<L> {
+        Servers { hosts: shards(delay), ..self }
+    }
+
+    /// Keeps all servers from being visited before this time, as after a restart.
+    pub fn hold_all(&self, time: Time) {
+        self.shards.iter().for_each(|shard| shard.with(|gates| gates.hold_all(time)));
     }
 
     fn shard(&self, server: IpAddr) -> &L {
@@ -55,23 +76,46 @@ impl<L: Locked> Servers<L> {
 
     /// Takes the server's gate, or says when to come again.
     pub fn take(&self, server: IpAddr, now: Time) -> Result<(), Time> {
-        self.shard(server).with(|gates| gates.take(server, now))
+        self.shard(server).with(|gates| gates.take(Guarded::Server(server), now))
     }
 
-    /// The visit ended.
+    /// The visit ended; `wait` is how long nobody is to come at least.
     pub fn release(&self, server: IpAddr, ended: Time, wait: Duration) {
-        self.shard(server).with(|gates| gates.release(server, ended, wait));
+        self.shard(server).with(|gates| gates.release(Guarded::Server(server), ended, wait, Duration::ZERO));
     }
 
     /// Gives back a gate that was taken and not used.
     pub fn give_back(&self, server: IpAddr) {
-        self.shard(server).with(|gates| gates.give_back(server));
+        self.shard(server).with(|gates| gates.give_back(Guarded::Server(server)));
     }
 
-    /// Keeps a server from being visited before `time`.
-    pub fn hold(&self, server: IpAddr, time: Time) {
-        self.shard(server).with(|gates| gates.hold(server, time));
+    fn host_shard(&self, host: u64) -> Option<&L> {
+        self.hosts.get((host >> 32) as usize % SHARDS)
     }
+
+    /// Takes the host's gate, or says when to come again.
+    pub fn take_host(&self, host: u64, now: Time) -> Result<(), Time> {
+        let Some(shard) = self.host_shard(host) else { return Ok(()) };
+        shard.with(|gates| gates.take(Guarded::Host(host), now))
+    }
+
+    /// The visit ended; `wait` is how long nobody is to come at least.
+    pub fn release_host(&self, host: u64, ended: Time, wait: Duration) {
+        if let Some(shard) = self.host_shard(host) {
+            shard.with(|gates| gates.release(Guarded::Host(host), ended, wait, Duration::ZERO));
+        }
+    }
+
+    /// Gives back a gate that was taken and not used.
+    pub fn give_back_host(&self, host: u64) {
+        if let Some(shard) = self.host_shard(host) {
+            shard.with(|gates| gates.give_back(Guarded::Host(host)));
+        }
+    }
+}
+
+fn shards<L: Locked>(delay: Duration) -> Vec<L> {
+    (0..SHARDS).map(|_| L::new(Gates::new(delay))).collect()
 }
 
 #[cfg(test)]
@@ -90,12 +134,12 @@ mod tests {
         IpAddr::V4(std::net::Ipv4Addr::new(127, 0, 1, 1)),
     ];
 
-    impl Locked for ModelMutex<Gates<IpAddr>> {
-        fn new(gates: Gates<IpAddr>) -> Self {
+    impl Locked for ModelMutex<Gates<Guarded>> {
+        fn new(gates: Gates<Guarded>) -> Self {
             ModelMutex::new(gates)
         }
 
-        fn with<T>(&self, work: impl FnOnce(&mut Gates<IpAddr>) -> T) -> T {
+        fn with<T>(&self, work: impl FnOnce(&mut Gates<Guarded>) -> T) -> T {
             work(&mut self.lock().unwrap())
         }
     }
@@ -109,7 +153,7 @@ mod tests {
 
     /// Visitors on threads of their own, each with a look at a clock that goes on meanwhile.
     fn visits() {
-        let servers: Arc<Servers<ModelMutex<Gates<IpAddr>>>> = Arc::new(Servers::new(DELAY));
+        let servers: Arc<Servers<ModelMutex<Gates<Guarded>>>> = Arc::new(Servers::new(DELAY));
         let clock = Arc::new(AtomicU64::new(1));
         let seen: Arc<[ModelMutex<Seen>; 2]> = Arc::default();
         let visitors: Vec<_> = (0..VISITORS)

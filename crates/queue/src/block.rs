@@ -11,7 +11,7 @@
 
 use mattock_env::PAGE_BYTES;
 
-use crate::bytes::{Reader, checksum, put_counted, varint_len};
+use mattock_codec::{Reader, checksum, put_counted, varint_len};
 
 pub(crate) const HEADER_BYTES: usize = 24;
 
@@ -45,7 +45,7 @@ impl Records {
     /// The record at `offset` and where the next one begins.
     #[inline]
     pub(crate) fn at(&self, offset: usize) -> Option<(&[u8], usize)> {
-        let mut reader = Reader::new(&self.bytes, offset);
+        let mut reader = Reader::from_place(&self.bytes, offset);
         let record = reader.counted()?;
         Some((record, reader.at()))
     }
@@ -79,7 +79,7 @@ impl Records {
         stored: &[u8],
     ) -> Result<Records, &'static str> {
         const SHORT: &str = "a block is cut off";
-        let mut reader = Reader::new(stored, 0);
+        let mut reader = Reader::new(stored);
         let sequence = reader.u64().ok_or(SHORT)?;
         let queue = reader.u32().ok_or(SHORT)?;
         let count = reader.u32().ok_or(SHORT)?;

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex};
 
 use mattock_env::{Files, Lane, OpenMode, Step};
 
-use crate::bytes::checksum;
+use mattock_codec::checksum;
 use crate::error::{QueueError, Result};
 use crate::manifest::{self, Manifest, QueueEntry, SegmentEntry};
 use crate::segment::{Disk, SegmentFile, Write, lock};

@@ -58,7 +58,6 @@
 //! - **Capturing** copies at most a quarter of a block per queue; the checkpoint writes what no earlier one has written.
 
 mod block;
-mod bytes;
 mod checkpoint;
 mod error;
 mod manifest;

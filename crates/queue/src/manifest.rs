@@ -7,7 +7,7 @@
 //! "MTKQMAN1", varints and counted names…, checksum u32
 //! ```
 
-use crate::bytes::{Reader, checksum, put_counted, put_varint};
+use mattock_codec::{Reader, checksum, put_counted, put_varint};
 use crate::segment;
 
 const MAGIC: &[u8; 8] = b"MTKQMAN1";
@@ -135,7 +135,7 @@ impl Manifest {
             }
             _ => return Err(Unreadable::Damaged),
         }
-        let manifest = read(&mut Reader::new(content, MAGIC.len())).ok_or(Unreadable::Damaged)?;
+        let manifest = read(&mut Reader::from_place(content, MAGIC.len())).ok_or(Unreadable::Damaged)?;
         if manifest.number == number { Ok(manifest) } else { Err(Unreadable::Damaged) }
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use mattock_env::{Env, StoredFile};
 
 use crate::block::Records;
-use crate::bytes::checksum;
+use mattock_codec::checksum;
 use crate::checkpoint::{Capture, Checkpoint, Kept};
 use crate::error::{QueueError, Result};
 use crate::manifest::{self, Manifest, QueueEntry, Unreadable};

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use mattock_env::{Block, File, Files, OpenMode, PAGE_BYTES};
 
 use crate::block::{Identity, Records};
-use crate::bytes::checksum;
+use mattock_codec::checksum;
 use crate::error::{QueueError, Result};
 
 const MAGIC: &[u8; 8] = b"MTKQSEG1";

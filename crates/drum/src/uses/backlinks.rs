@@ -9,11 +9,11 @@ pub struct BacklinkCount(pub u64);
 
 impl Value for BacklinkCount {
     fn encode(&self, out: &mut Vec<u8>) {
-        crate::bytes::put_varint(out, self.0);
+        mattock_codec::put_varint(out, self.0);
     }
 
     fn decode(bytes: &[u8]) -> Option<BacklinkCount> {
-        crate::bytes::Reader::new(bytes).varint().map(BacklinkCount)
+        mattock_codec::Reader::new(bytes).varint().map(BacklinkCount)
     }
 
     fn update(stored: Option<BacklinkCount>, update: BacklinkCount) -> BacklinkCount {

@@ -5,7 +5,7 @@
 //! estimate with a standard error of 3 %. The answer says which.
 
 use super::{Drum, cover};
-use crate::bytes::{Reader, put_varint};
+use mattock_codec::{Reader, put_varint};
 use crate::{Batch, Deliver, Result, Value};
 
 const REGISTERS: usize = 1024;

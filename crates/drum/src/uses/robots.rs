@@ -6,7 +6,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::{Drum, cover};
-use crate::bytes::{Reader, put_counted, put_varint};
+use mattock_codec::{Reader, put_counted, put_varint};
 use crate::{Batch, Deliver, Result, Value};
 
 /// What is known about a host.

@@ -1,7 +1,11 @@
-//! Numbers in as few bytes as they need, and checksums that know their place.
+//! Bytes on disk: numbers in as few of them as they need, a reader that never reads too far, and checksums that know their place.
+//!
+//! Used by everything that keeps files of its own form (`drum`, `queue`). Nothing here allocates but what it appends to, and nothing
+//! panics on bytes from outside: what is not there is `None`.
 
 /// Appends a number, 7 bits a byte, low bits first.
-pub(crate) fn put_varint(out: &mut Vec<u8>, mut value: u64) {
+#[inline]
+pub fn put_varint(out: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         out.push(value as u8 | 0x80);
         value >>= 7;
@@ -10,7 +14,8 @@ pub(crate) fn put_varint(out: &mut Vec<u8>, mut value: u64) {
 }
 
 /// Writes a number at `at`; the place after it. There must be room.
-pub(crate) fn write_varint(out: &mut [u8], mut at: usize, mut value: u64) -> usize {
+#[inline]
+pub fn write_varint(out: &mut [u8], mut at: usize, mut value: u64) -> usize {
     while value >= 0x80 {
         out[at] = value as u8 | 0x80;
         value >>= 7;
@@ -21,31 +26,53 @@ pub(crate) fn write_varint(out: &mut [u8], mut at: usize, mut value: u64) -> usi
 }
 
 /// Bytes of a number.
-pub(crate) fn varint_len(value: u64) -> usize {
+#[inline]
+pub fn varint_len(value: u64) -> usize {
     (64 - (value | 1).leading_zeros() as usize).div_ceil(7)
 }
 
+/// Appends bytes with their length before them.
+#[inline]
+pub fn put_counted(out: &mut Vec<u8>, bytes: &[u8]) {
+    put_varint(out, bytes.len() as u64);
+    out.extend_from_slice(bytes);
+}
+
 /// Reads from a slice, front to back; `None` past its end.
-pub(crate) struct Reader<'a> {
+#[derive(Clone, Debug)]
+pub struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
 impl<'a> Reader<'a> {
-    pub(crate) fn new(bytes: &'a [u8]) -> Reader<'a> {
+    /// From the beginning.
+    #[inline]
+    pub fn new(bytes: &'a [u8]) -> Reader<'a> {
         Reader { bytes, at: 0 }
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    /// From the given place on.
+    #[inline]
+    pub fn from_place(bytes: &'a [u8], at: usize) -> Reader<'a> {
+        Reader { bytes, at }
+    }
+
+    /// Whether nothing is left.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
         self.at >= self.bytes.len()
     }
 
-    pub(crate) fn at(&self) -> usize {
+    /// Where it stands.
+    #[inline]
+    pub fn at(&self) -> usize {
         self.at
     }
 
+    /// A number of up to ten bytes.
     #[inline]
-    pub(crate) fn varint(&mut self) -> Option<u64> {
+    pub fn varint(&mut self) -> Option<u64> {
         let first = *self.bytes.get(self.at)?;
         self.at += 1;
         if first < 0x80 {
@@ -64,36 +91,36 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// So many bytes.
     #[inline]
-    pub(crate) fn take(&mut self, len: usize) -> Option<&'a [u8]> {
+    pub fn take(&mut self, len: usize) -> Option<&'a [u8]> {
         let taken = self.bytes.get(self.at..self.at.checked_add(len)?)?;
         self.at += len;
         Some(taken)
     }
 
-    pub(crate) fn u32(&mut self) -> Option<u32> {
-        Some(u32::from_le_bytes(self.take(4)?.try_into().ok()?))
-    }
-
-    pub(crate) fn u64(&mut self) -> Option<u64> {
-        Some(u64::from_le_bytes(self.take(8)?.try_into().ok()?))
-    }
-
     /// Bytes with their length before them.
-    pub(crate) fn counted(&mut self) -> Option<&'a [u8]> {
+    #[inline]
+    pub fn counted(&mut self) -> Option<&'a [u8]> {
         let len = usize::try_from(self.varint()?).ok()?;
         self.take(len)
     }
-}
 
-/// Appends bytes with their length before them.
-pub(crate) fn put_counted(out: &mut Vec<u8>, bytes: &[u8]) {
-    put_varint(out, bytes.len() as u64);
-    out.extend_from_slice(bytes);
+    /// Four bytes, low ones first.
+    #[inline]
+    pub fn u32(&mut self) -> Option<u32> {
+        Some(u32::from_le_bytes(self.take(4)?.try_into().ok()?))
+    }
+
+    /// Eight bytes, low ones first.
+    #[inline]
+    pub fn u64(&mut self) -> Option<u64> {
+        Some(u64::from_le_bytes(self.take(8)?.try_into().ok()?))
+    }
 }
 
 /// A checksum over bytes and where they belong: right bytes in the wrong place are wrong.
-pub(crate) fn checksum(file: u64, offset: u64, parts: &[&[u8]]) -> u32 {
+pub fn checksum(file: u64, offset: u64, parts: &[&[u8]]) -> u32 {
     let mut hasher = crc32fast::Hasher::new();
     hasher.update(&file.to_le_bytes());
     hasher.update(&offset.to_le_bytes());
@@ -120,5 +147,18 @@ mod tests {
             assert_eq!(Reader::new(&out[..out.len() - 1]).varint(), None);
         }
         assert_eq!(Reader::new(&[0xff; 12]).varint(), None);
+    }
+
+    #[test]
+    fn nothing_is_read_past_the_end() {
+        let mut out = vec![9];
+        put_counted(&mut out, b"abc");
+        let mut reader = Reader::from_place(&out, 1);
+        assert_eq!((reader.counted(), reader.is_empty(), reader.at()), (Some(&b"abc"[..]), true, 5));
+        assert_eq!((reader.take(1), reader.u32(), reader.u64(), reader.varint()), (None, None, None, None));
+        assert_eq!(Reader::new(&[5, 1]).counted(), None);
+        assert_eq!(Reader::new(&[1, 0, 0, 0]).u32(), Some(1));
+        assert_ne!(checksum(1, 0, &[b"ab"]), checksum(1, 1, &[b"ab"]));
+        assert_eq!(checksum(1, 0, &[b"ab"]), checksum(1, 0, &[b"a", b"b"]));
     }
 }
