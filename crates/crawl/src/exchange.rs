@@ -75,7 +75,8 @@ impl Hub {
             pages_claimed: AtomicU64::new(pages),
             pages: AtomicU64::new(pages),
         });
-        let inbox = |(index, receiver)| Inbox { index, receiver, hub: hub.clone(), idle: false, arrived: false };
+        let inbox =
+            |(index, receiver)| Inbox { index, receiver, hub: hub.clone(), idle: false, arrived: false };
         let inboxes = receivers.into_iter().enumerate().map(inbox).collect();
         (hub, inboxes)
     }

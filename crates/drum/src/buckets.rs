@@ -12,11 +12,11 @@ use std::sync::Arc;
 
 use mattock_env::Block;
 
-use mattock_codec::{Reader, checksum, write_varint};
 use crate::disk::{DataFile, Disk};
 use crate::error::{DrumError, Result};
 use crate::generation::Tail;
 use crate::writer::Writer;
+use mattock_codec::{Reader, checksum, write_varint};
 
 const HEADER_BYTES: usize = 16;
 

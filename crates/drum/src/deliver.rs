@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use mattock_env::{Block, Lane, Step, Workers};
 
-use mattock_codec::Reader;
 use crate::error::{DrumError, Result};
 use crate::log::Log;
 use crate::merge::Answers;
+use mattock_codec::Reader;
 
 /// Blocks that are read before they are asked for.
 const AHEAD: usize = 3;

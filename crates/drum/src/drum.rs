@@ -11,7 +11,6 @@ use std::sync::Arc;
 use mattock_env::{Clock, Env, Lane, Time};
 
 use crate::batch::{Batch, Operation};
-use mattock_codec::put_varint;
 use crate::cache::{self, Cache};
 use crate::checkpoint::{Checkpoint, Kept, Pending};
 use crate::deliver::{AnswerPart, ReadAhead};
@@ -26,6 +25,7 @@ use crate::stats::Stats;
 use crate::table::Table;
 use crate::value::Value;
 use crate::writer::Writer;
+use mattock_codec::put_varint;
 
 /// A disk repository with update management; see the [crate's documentation](crate).
 pub struct Drum<V: Value> {

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use mattock_env::{Block, PAGE_BYTES};
 
 use crate::buckets::Buckets;
-use mattock_codec::{Reader, checksum, write_varint};
 use crate::disk::{DataFile, Disk};
 use crate::error::{DrumError, Result};
 use crate::log::Log;
 use crate::manifest::{self, GenerationEntry};
 use crate::merge::{ANSWER_PARTS, Answers};
 use crate::plan::Plan;
+use mattock_codec::{Reader, checksum, write_varint};
 
 /// Bytes for the tail of a checkpoint, collected where a disk can take them from directly.
 pub(crate) struct Tail {

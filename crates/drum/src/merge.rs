@@ -18,7 +18,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use mattock_env::Step;
 
 use crate::buckets::Buckets;
-use mattock_codec::{Reader, put_counted};
 use crate::disk::Disk;
 use crate::error::{DrumError, Result};
 use crate::run::{Run, RunReader};
@@ -26,6 +25,7 @@ use crate::run_writer::RunWriter;
 use crate::sort::{Item, sort};
 use crate::value::Value;
 use crate::writer::Writer;
+use mattock_codec::{Reader, put_counted};
 
 /// Operations as they stand in the two bits of a record.
 pub(crate) const CHECK: u32 = 0;

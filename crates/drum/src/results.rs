@@ -1,13 +1,13 @@
 //! Handing out: results in order of arrival, and a look at what is stored.
 
 use crate::batch::Outcome;
-use mattock_codec::Reader;
 use crate::drum::Drum;
 use crate::error::{DrumError, Result};
 use crate::log::{HEADER_BYTES, KNOWN_DUPLICATE, KNOWN_UNIQUE, UNRESOLVED};
 use crate::merge;
 use crate::plan::Deliver;
 use crate::value::Value;
+use mattock_codec::Reader;
 
 impl<V: Value> Drum<V> {
     /// Hands out up to `limit` results in order of arrival; how many there were. Fewer than `limit` means that the next

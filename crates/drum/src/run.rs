@@ -17,10 +17,10 @@ use std::sync::Arc;
 
 use mattock_env::{Block, PAGE_BYTES};
 
-use mattock_codec::{Reader, checksum};
 use crate::disk::{DataFile, Disk};
 use crate::elias_fano;
 use crate::error::{DrumError, Result};
+use mattock_codec::{Reader, checksum};
 
 /// Keys of one block.
 pub(crate) const BLOCK_KEYS: usize = 8192;

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use mattock_env::{Block, PAGE_BYTES};
 
-use mattock_codec::{checksum, put_varint};
 use crate::disk::{DataFile, Disk};
 use crate::elias_fano::{self, Encoded};
 use crate::error::Result;
 use crate::run::{BLOCK_KEYS, HEADER_BYTES, Run, SLICE_BYTES, Slice};
+use mattock_codec::{checksum, put_varint};
 
 /// Bytes of values after which a block ends early.
 const BLOCK_VALUE_BYTES: usize = 1 << 20;

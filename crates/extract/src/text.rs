@@ -72,7 +72,8 @@ impl TextReader {
             bytes.push(raw);
         }
         self.read(raw);
-        let full = self.text.as_ref().is_none_or(Lines::is_full) && self.raw.as_ref().is_none_or(Raw::is_full);
+        let full =
+            self.text.as_ref().is_none_or(Lines::is_full) && self.raw.as_ref().is_none_or(Raw::is_full);
         self.done = full && self.headings.is_none();
     }
 

@@ -40,7 +40,8 @@ pub(crate) struct Watcher<'a> {
 impl<'a> Watcher<'a> {
     /// `None` if the options ask for nothing that needs one.
     pub(crate) fn new(options: &Options, encoding: &'static Encoding) -> Option<Watcher<'a>> {
-        let text = (options.text || options.raw_text || options.headings).then(|| TextReader::new(options, encoding));
+        let text = (options.text || options.raw_text || options.headings)
+            .then(|| TextReader::new(options, encoding));
         let styles = options.css.then(Vec::new);
         (text.is_some() || styles.is_some()).then_some(Watcher { text, styles })
     }

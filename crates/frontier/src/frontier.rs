@@ -193,7 +193,9 @@ impl Frontier {
             buffer: Vec::new(),
         };
         if let Some(time) = frontier.restarted {
-            frontier.bench.hold_all(time + frontier.politeness.delay, time + frontier.politeness.domain_delay);
+            frontier
+                .bench
+                .hold_all(time + frontier.politeness.delay, time + frontier.politeness.domain_delay);
         }
         if let Some(saved) = saved {
             frontier.restore(saved)?;
@@ -353,10 +355,7 @@ impl Frontier {
     /// URLs that wait, wherever they do.
     fn queued(&self) -> u64 {
         let in_ram = self.new.len() + self.deferred.len() + self.bench.queued();
-        in_ram as u64
-            + self.budget.as_ref().map_or(0, Budget::len)
-            + self.ready.len()
-            + self.overflow.len()
+        in_ram as u64 + self.budget.as_ref().map_or(0, Budget::len) + self.ready.len() + self.overflow.len()
     }
 
     fn ask_for_rules(&mut self, slot: Slot, now: Time) -> Result<()> {

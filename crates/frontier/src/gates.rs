@@ -98,7 +98,9 @@ impl<K: Hash + Eq + Copy> Gates<K> {
         let gate = match self.gates.get_mut(&key) {
             Some(gate) => gate,
             None if wait.is_zero() => return,
-            None => self.gates.entry(key).or_insert(Gate { next_allowed: self.not_before, ..Gate::default() }),
+            None => {
+                self.gates.entry(key).or_insert(Gate { next_allowed: self.not_before, ..Gate::default() })
+            }
         };
         gate.taken = false;
         gate.apart = self.delay.max(apart);

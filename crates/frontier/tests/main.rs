@@ -5,4 +5,5 @@ mod budgets;
 mod life;
 mod polite;
 mod robots;
+mod stuck;
 mod world;

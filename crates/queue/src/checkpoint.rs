@@ -14,12 +14,12 @@ use std::sync::{Arc, Mutex};
 
 use mattock_env::{Files, Lane, OpenMode, Step};
 
-use mattock_codec::checksum;
 use crate::error::{QueueError, Result};
 use crate::manifest::{self, Manifest, QueueEntry, SegmentEntry};
 use crate::segment::{Disk, SegmentFile, Write, lock};
 use crate::shared::{PATIENCE, Shared};
 use crate::state::State;
+use mattock_codec::checksum;
 
 /// A durable state: what to copy to have it elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq)]

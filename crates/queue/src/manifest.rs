@@ -7,8 +7,8 @@
 //! "MTKQMAN1", varints and counted names…, checksum u32
 //! ```
 
-use mattock_codec::{Reader, checksum, put_counted, put_varint};
 use crate::segment;
+use mattock_codec::{Reader, checksum, put_counted, put_varint};
 
 const MAGIC: &[u8; 8] = b"MTKQMAN1";
 

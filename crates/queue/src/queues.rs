@@ -7,7 +7,6 @@ use std::sync::Arc;
 use mattock_env::{Env, StoredFile};
 
 use crate::block::Records;
-use mattock_codec::checksum;
 use crate::checkpoint::{Capture, Checkpoint, Kept};
 use crate::error::{QueueError, Result};
 use crate::manifest::{self, Manifest, QueueEntry, Unreadable};
@@ -16,6 +15,7 @@ use crate::queue::Queue;
 use crate::segment::{Disk, SegmentFile, lock};
 use crate::shared::Shared;
 use crate::state::{Cursor, QueueState, Segment, State};
+use mattock_codec::checksum;
 
 /// Any number of queues that share a directory, a memory and a writer.
 #[derive(Clone, Debug)]

@@ -15,8 +15,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use mattock_env::{Block, File, Files, OpenMode, PAGE_BYTES};
 
 use crate::block::{Identity, Records};
-use mattock_codec::checksum;
 use crate::error::{QueueError, Result};
+use mattock_codec::checksum;
 
 const MAGIC: &[u8; 8] = b"MTKQSEG1";
 /// Where the first block of a segment stands.

@@ -5,8 +5,8 @@
 //! estimate with a standard error of 3 %. The answer says which.
 
 use super::{Drum, cover};
-use mattock_codec::{Reader, put_varint};
 use crate::{Batch, Deliver, Result, Value};
+use mattock_codec::{Reader, put_varint};
 
 const REGISTERS: usize = 1024;
 const REGISTER_BITS: u32 = REGISTERS.trailing_zeros();

@@ -6,8 +6,8 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::{Drum, cover};
-use mattock_codec::{Reader, put_counted, put_varint};
 use crate::{Batch, Deliver, Result, Value};
+use mattock_codec::{Reader, put_counted, put_varint};
 
 /// What is known about a host.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
