@@ -136,7 +136,7 @@ impl Run<'_> {
         loop {
             let idle = self.dispatch(receiver.len())?;
             turns += 1;
-            if turns % TURNS_UNSEEN == 0 || !matches!(idle, Idle::Not) {
+            if turns.is_multiple_of(TURNS_UNSEEN) || !matches!(idle, Idle::Not) {
                 self.publish();
                 self.partition.outbox.flush();
             }
