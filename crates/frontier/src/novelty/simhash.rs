@@ -302,7 +302,7 @@ mod tests {
         #[test]
         fn any_text_has_a_sketch(text in "\\PC{0,400}") {
             let sketch = simhash(&text);
-            prop_assert_eq!(sketch, simhash(&text.to_ascii_uppercase()));
+            prop_assert_eq!(sketch, simhash(text.to_ascii_uppercase()));
         }
     }
 

@@ -47,7 +47,7 @@ fn a_new_host_of_copies_is_known_after_sixteen_pages() {
 #[test]
 fn near_duplicates_are_no_news() {
     let mut novelty = Novelty::new(100);
-    let page = |number: u32| Some(simhash(&format!("{number}-1-1: nothing happens, next day, next month")));
+    let page = |number: u32| Some(simhash(format!("{number}-1-1: nothing happens, next day, next month")));
     assert_eq!(novelty.page(1, true, page(2020)), Kind::News);
     for year in 2021..2100 {
         assert_eq!(novelty.page(1, true, page(year)), Kind::NearDuplicate);
