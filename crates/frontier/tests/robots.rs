@@ -1,12 +1,14 @@
 //! Rules: asked for first, judged last.
 
+use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use mattock_fetch::{Failure, FetchOutcome};
-use mattock_frontier::{Finished, Next, Refusal, RobotsAnswer, Settled};
+use mattock_frontier::{Finished, Frontier, Next, Refusal, RobotsAnswer, Servers, Settled};
 use mattock_weburl::WebUrl;
 
-use crate::world::{at, finish, finish_with, link, next, open, options, plain, simulate, visit};
+use crate::world::{at, finish, finish_with, link, ms, next, open, options, plain, simulate, visit};
 
 const DAY_MS: u64 = 24 * 3600 * 1000;
 
@@ -86,6 +88,44 @@ fn the_status_of_a_robots_txt_decides_where_its_rules_do_not() {
             assert_eq!(refused, (!allowed).then_some(1), "{status}");
         });
     }
+}
+
+/// A domain belongs to one partition, but a redirect leads the other there: they take turns all the same.
+#[test]
+fn a_redirect_into_another_partition_waits_for_that_host_too() {
+    simulate(|env| {
+        let servers = Arc::new(Servers::new(Duration::ZERO).with_hosts(ms(1000)));
+        let open = |name: &str| {
+            Frontier::open(&env, Path::new(name), options(plain(1000)), servers.clone()).unwrap()
+        };
+        let (mut ours, mut theirs) = (open("/ours"), open("/theirs"));
+        ours.submit(&[link("http://a.com/")], None).unwrap();
+        theirs.submit(&[link("http://b.com/")], None).unwrap();
+        let redirected = visit(&mut ours, at(0));
+        let answer =
+            RobotsAnswer { body: None, location: Some(WebUrl::parse("http://b.com/robots.txt").unwrap()) };
+        let finished = Finished {
+            visit: redirected,
+            outcome: FetchOutcome::Answered(301),
+            at: at(0),
+            took: Duration::ZERO,
+            retry_after_s: None,
+            robots: Some(answer),
+            content: None,
+        };
+        ours.finished(finished, at(0)).unwrap();
+        let there = visit(&mut ours, at(0));
+        assert_eq!(there.request.url.as_str(), "http://b.com/robots.txt");
+        assert!(!matches!(next(&mut theirs, at(0)), Next::Visit(_)), "two at once");
+        finish(&mut ours, there, 404, at(500));
+        assert!(!matches!(next(&mut theirs, at(1400)), Next::Visit(_)), "too soon");
+        let turn = match next(&mut theirs, at(1400)) {
+            Next::WaitUntil(time) => time,
+            other => panic!("{other:?}"),
+        };
+        assert!(turn >= at(1500) && turn <= at(3500), "{turn:?}");
+        assert_eq!(visit(&mut theirs, turn).request.url.as_str(), "http://b.com/robots.txt");
+    });
 }
 
 #[test]
