@@ -125,8 +125,8 @@ impl Frontier {
         let host = self.bench.host(slot);
         // Who has some waiting there keeps its order by going behind them.
         if host.overflow > 0 || host.queued() >= self.bench.share() {
-            let key = host.key;
-            self.overflow.push(key, record)?;
+            let (key, known) = (host.key, host.overflow);
+            self.overflow.push(&self.queues, key, known, record)?;
             self.bench.host_mut(slot).overflow += 1;
             self.bench.schedule(slot, now);
             return Ok(());
@@ -151,9 +151,9 @@ impl Frontier {
         self.overflow.read(
             key,
             || {
-                let host = bench.borrow();
-                let host = host.host(hungry);
-                host.overflow == 0 || host.promised >= share
+                let bench = bench.borrow();
+                let host = bench.host(hungry);
+                (share.saturating_sub(host.queued() + host.promised) as u64, host.overflow)
             },
             |record| {
                 let mut request = record::decode(record).ok_or(FrontierError::Record)?;

@@ -4,10 +4,14 @@
 //! of [`QUEUES`] queues, by the host's hash. When a host on the bench becomes short of URLs its queue is read: what belongs to
 //! it is taken; what belongs to others is offered to them, and what they have no room for goes back to the tail.
 //!
-//! A giant host mostly has its queue for itself, and every read finds what it needs at the head. Where thousands of middling
-//! hosts share a queue, one pass over it feeds all of them. So each URL is read a few times at most, whatever the crawl's size.
+//! Where thousands of middling hosts share a queue, one pass over it feeds all of them. A host with more than [`SHARED_MAX`] records in it
+//! gets a queue of its own for what comes after them, so that nobody has to read past a giant's. So each URL is read a few times at
+//! most, whatever the crawl's size.
 //!
-//! Invariant: every record here belongs to a host on the bench, which counts them; such a host does not leave the bench.
+//! Invariants: every record here belongs to a host on the bench, which counts them; such a host does not leave the bench. What a
+//! host has in the shared queue came before what it has in its own.
+
+use std::collections::BTreeMap;
 
 use mattock_queue::{Queue, Queues};
 
@@ -15,9 +19,14 @@ use crate::error::Result;
 
 /// A power of two.
 const QUEUES: u64 = 256;
+/// Records that a host may have in a queue that it shares.
+const SHARED_MAX: u64 = 16 << 10;
+const OWN_PREFIX: &str = "over-own-";
 
 pub(crate) struct Overflow {
     queues: Vec<Queue>,
+    /// The queues of giants.
+    own: BTreeMap<u64, Queue>,
 }
 
 /// What to do with a record that was read.
@@ -30,7 +39,18 @@ pub(crate) enum Fate {
 
 impl Overflow {
     pub(crate) fn new(queues: &Queues) -> Overflow {
-        Overflow { queues: (0..QUEUES).map(|index| queues.queue(&format!("over-{index:03}"))).collect() }
+        let own = queues.names().into_iter().filter_map(|name| {
+            let host = u64::from_str_radix(name.strip_prefix(OWN_PREFIX)?, 16).ok()?;
+            Some((host, queues.queue(&name))).filter(|(_, queue)| !queue.is_empty())
+        });
+        Overflow {
+            own: own.collect(),
+            queues: (0..QUEUES).map(|index| queues.queue(&format!("over-{index:03}"))).collect(),
+        }
+    }
+
+    fn own_len(&self, host: u64) -> u64 {
+        self.own.get(&host).map_or(0, Queue::len)
     }
 
     fn queue(&self, host: u64) -> &Queue {
@@ -38,33 +58,59 @@ impl Overflow {
         &self.queues[(host >> 40 & (QUEUES - 1)) as usize]
     }
 
-    pub(crate) fn push(&self, host: u64, record: &[u8]) -> Result<()> {
-        Ok(self.queue(host).push(record)?)
+    /// Takes a record of a host that has so many here already.
+    pub(crate) fn push(&mut self, queues: &Queues, host: u64, known: u64, record: &[u8]) -> Result<()> {
+        if !self.own.contains_key(&host) && known < SHARED_MAX {
+            return Ok(self.queue(host).push(record)?);
+        }
+        let own = self.own.entry(host).or_insert_with(|| queues.queue(&format!("{OWN_PREFIX}{host:016x}")));
+        Ok(own.push(record)?)
     }
 
-    /// Reads the queue of a host, a step at a time, until `enough` says so, and at most once around. `sink` says of each record
-    /// whether it was taken.
+    /// Reads what a host has here, a step at a time and at most once around. `state` says for how many there is room now, and how many
+    /// of its records are here; `sink` says of each record, which may be another host's, whether it was taken.
     pub(crate) fn read(
-        &self,
+        &mut self,
         host: u64,
-        mut enough: impl FnMut() -> bool,
+        mut state: impl FnMut() -> (u64, u64),
         mut sink: impl FnMut(&[u8]) -> Result<Fate>,
     ) -> Result<()> {
         const STEP: u64 = 256;
-        let queue = self.queue(host);
-        let mut left = queue.len();
-        while left > 0 && !enough() {
-            let step = left.min(STEP);
+        let mut pop = |queue: &Queue, step: u64| {
             queue.try_pop_with(step, |record| match sink(record)? {
                 Fate::Taken => Ok(()),
                 Fate::Kept => Ok::<(), crate::FrontierError>(queue.push(record)?),
-            })?;
+            })
+        };
+        let own = self.own_len(host);
+        let queue = self.queue(host);
+        let mut left = queue.len();
+        while left > 0 {
+            let (room, known) = state();
+            if room == 0 || known <= own {
+                break;
+            }
+            // No more than there is room for: what goes back to the tail has lost its place.
+            let step = left.min(STEP).min(room);
+            pop(queue, step)?;
             left -= step;
+        }
+        let Some(queue) = self.own.get(&host) else { return Ok(()) };
+        // First what came first.
+        while state().1 <= own && !queue.is_empty() {
+            let step = state().0.min(STEP);
+            if step == 0 {
+                break;
+            }
+            pop(queue, step)?;
+        }
+        if queue.is_empty() {
+            self.own.remove(&host);
         }
         Ok(())
     }
 
     pub(crate) fn len(&self) -> u64 {
-        self.queues.iter().map(Queue::len).sum()
+        self.queues.iter().chain(self.own.values()).map(Queue::len).sum()
     }
 }
