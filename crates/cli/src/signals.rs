@@ -1,6 +1,12 @@
 //! Ctrl-C and termination.
 
+use std::time::Duration;
+
+use mattock_env::Clock;
 use tokio::signal::unix::{Signal, SignalKind, signal};
+
+/// Signals that come closer together are one wish.
+const SAME_WISH: Duration = Duration::from_millis(500);
 
 /// The user's wishes to stop. From its making on, a signal no longer ends the process by itself.
 pub(crate) struct Interrupts {
@@ -15,6 +21,19 @@ impl Interrupts {
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,
         })
+    }
+
+    /// Lets everything pass that comes within a moment: one wish may arrive as two signals, as `timeout` sends its own to the process
+    /// and to its group.
+    pub(crate) async fn settle(&mut self, clock: &Clock) {
+        let moment = clock.now() + SAME_WISH;
+        loop {
+            tokio::select! {
+                biased;
+                () = clock.sleep_until(moment) => return,
+                () = self.next() => {}
+            }
+        }
     }
 
     /// Waits for the next wish to stop: Ctrl-C or a termination signal.

@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::Context;
 use mattock_crawl::config::{RawBudget, RawCrawl, RawFetch, RawLinks, RawOrder, RawPoliteness, RawScope};
 use mattock_crawl::{Config, Control, Crawl, End, RawConfig};
-use mattock_env::Env;
+use mattock_env::{Clock, Env};
 
 use crate::args::{Budget, CrawlArgs, Order, Scope};
 use crate::display::{Display, all_failed, print_summary};
@@ -35,7 +35,7 @@ pub(crate) fn run(args: Box<CrawlArgs>) -> anyhow::Result<Ended> {
     let display = Display::new(crawl.progress(), max_pages, args.quiet);
     let summary = mattock_env::run(async {
         let interrupts = Interrupts::listen().context("cannot listen for Ctrl-C")?;
-        tokio::task::spawn_local(stop_when_interrupted(interrupts, control.clone()));
+        tokio::task::spawn_local(stop_when_interrupted(interrupts, control.clone(), env.clock.clone()));
         if !args.quiet {
             let begun = if crawl.is_resumed() { "Going on with the crawl in" } else { "Crawling into" };
             eprintln!("{begun} {}; Ctrl-C stops it in good order.", crawl.root().display());
@@ -78,7 +78,7 @@ pub(crate) fn run(args: Box<CrawlArgs>) -> anyhow::Result<Ended> {
 }
 
 /// The first wish stops the crawl in good order, the second at once.
-async fn stop_when_interrupted(mut interrupts: Interrupts, control: Control) {
+async fn stop_when_interrupted(mut interrupts: Interrupts, control: Control, clock: Clock) {
     interrupts.next().await;
     // First the stop, then the talk: whoever listened on the other end of a pipe may have got the same signal.
     control.stop();
@@ -86,6 +86,7 @@ async fn stop_when_interrupted(mut interrupts: Interrupts, control: Control) {
         std::io::stderr(),
         "\nStopping: waiting for what is under way (again to leave at once, which loses this run) …"
     );
+    interrupts.settle(&clock).await;
     interrupts.next().await;
     // Not 130: that would say that the state is safe.
     std::process::exit(1);
