@@ -31,7 +31,7 @@
 //! # Where we differ from the paper
 //!
 //! - Degrees above 128 are estimated (the repository says how); the paper keeps every neighbour.
-//! - Of domains that hardly anybody links to we say that they are not proven, and [`crate::budget`] lets them wait.
+//! - Of domains that hardly anybody links to we say that they are not proven, and the stage `budget` lets them wait.
 //! - The paper asks the repository for every URL. We ask anew only when the answer may be another.
 
 mod memory;
