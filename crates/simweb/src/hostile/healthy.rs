@@ -9,11 +9,11 @@ use crate::answer::{HTML, TEXT};
 use crate::web::Web;
 use crate::world::{Answer, Request, Resolution};
 
-const DOMAIN: &str = "healthy-sim.com";
+const DOMAIN: &str = "-healthy-sim.com";
 /// Paragraphs that make a page about 20 KB.
 const PARAGRAPHS: u64 = 200;
 
-/// `www0.healthy-sim.com`, `www1…`: each with pages from `/` to `/page/N`, all linked from the home page.
+/// `www0-healthy-sim.com`, `www1…`: each with pages from `/` to `/page/N`, all linked from the home page.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct HealthyWeb {
     hosts: u32,
@@ -28,7 +28,7 @@ impl HealthyWeb {
 
     /// Where a crawl begins: the hosts do not link to each other.
     pub fn seeds(&self) -> Vec<String> {
-        (0..self.hosts).map(|host| format!("http://www{host}.{DOMAIN}/")).collect()
+        (0..self.hosts).map(|host| format!("http://www{host}{DOMAIN}/")).collect()
     }
 
     /// The truth: the URLs of all pages.
@@ -44,7 +44,7 @@ impl HealthyWeb {
     }
 
     fn host(&self, name: &str) -> Option<u32> {
-        let number = name.strip_suffix(DOMAIN)?.strip_suffix('.')?.strip_prefix("www")?;
+        let number = name.strip_suffix(DOMAIN)?.strip_prefix("www")?;
         number.parse().ok().filter(|host| *host < self.hosts)
     }
 }

@@ -4,9 +4,9 @@
 //! that does it. A [`HostileWeb`] serves it around another web whose hosts stay healthy, so that a crawl can be held to
 //! both: each hostile host comes to its expected end, and everything healthy is fetched.
 //!
-//! A behaviour lives on hosts named by its id: `t07.hostile-sim.com`, and numbered copies `t07-3.hostile-sim.com` so that
+//! A behaviour lives on hosts named by its id: `t07-hostile-sim.com`, and numbered copies `t07-3-hostile-sim.com` so that
 //! many can run at once. Each has an address of its own, a healthy robots.txt that forbids `/never/` (unless robots.txt is
-//! the behaviour), and a home page that links to what is hostile. Some have hosts below, like `mixed.d05.hostile-sim.com`.
+//! the behaviour), and a home page that links to what is hostile. Some have hosts below, like `mixed.d05-hostile-sim.com`.
 //!
 //! | file | ids |
 //! |---|---|
@@ -48,7 +48,8 @@ use crate::answer::NameAnswer;
 use crate::{Script, Security};
 
 /// The domain that all hostile hosts are under.
-const DOMAIN: &str = "hostile-sim.com";
+/// Every behaviour, and every copy of it, is a domain of its own.
+const DOMAIN: &str = "-hostile-sim.com";
 /// An address that a crawler must not connect to, whatever else it was allowed.
 const PRIVATE: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
 
@@ -78,9 +79,9 @@ pub struct Hostility {
 /// A request to a hostile host.
 #[derive(Clone, Copy, Debug)]
 struct Ask<'a> {
-    /// The host's name without what is before its id: `d05-2.hostile-sim.com`.
+    /// The host's name without what is before its id: `d05-2-hostile-sim.com`.
     host: &'a str,
-    /// What is before: `mixed` in `mixed.d05-2.hostile-sim.com`, and empty as a rule.
+    /// What is before: `mixed` in `mixed.d05-2-hostile-sim.com`, and empty as a rule.
     below: &'a str,
     path: &'a str,
     time_s: u64,
@@ -127,7 +128,7 @@ impl Hostility {
     /// The name of a host that behaves like this; copies count from 0.
     pub fn host(&self, copy: u32) -> String {
         let id = self.id.to_ascii_lowercase();
-        if copy == 0 { format!("{id}.{DOMAIN}") } else { format!("{id}-{copy}.{DOMAIN}") }
+        if copy == 0 { format!("{id}{DOMAIN}") } else { format!("{id}-{copy}{DOMAIN}") }
     }
 
     /// Where a crawl of that host begins.

@@ -215,13 +215,13 @@ const PROBES: &[(&str, &str, &str, usize, u64, Check)] = &[
     ("R05", "", "/control", MIB, 9, |seen| seen.has("/never\rfollowed")),
     ("R05", "", "/encoding", MIB, 9, |seen| seen.bytes.contains(&0xff)),
     ("R06", "", "/moved", MIB, 9, |seen| seen.redirects_to("/never/page")),
-    ("R07", "site7", "/", MIB, 9, |seen| seen.redirects_to("http://victim.r07.hostile-sim.com/site7")),
+    ("R07", "site7", "/", MIB, 9, |seen| seen.redirects_to("http://victim.r07-hostile-sim.com/site7")),
     ("R07", "victim", "/site7", MIB, 9, ok),
     ("R08", "", "/a", MIB, 9, |seen| seen.has("url=/b")),
     ("D06", "", "/1", MIB, 9, |seen| {
         seen.has("Connection: close") && seen.has("/2") && seen.ended == Ended::Closed
     }),
-    ("D09", "77", "/", MIB, 9, |seen| seen.has("http://97.d09.hostile-sim.com/")),
+    ("D09", "77", "/", MIB, 9, |seen| seen.has("http://97.d09-hostile-sim.com/")),
     ("B01", "", "/robots.txt", 8 * MIB, 9, |seen| seen.has("Disallow: /never/") && seen.ended == Ended::Full),
     ("B02", "", "/robots.txt", MIB, 9, |seen| seen.body().len() > 600 * 1024 && seen.has("Disallow: /late/")),
     ("B03", "", "/robots.txt", 4 * MIB, 9, |seen| seen.has("gzip") && unpacked(seen) > 16 * MIB),
@@ -238,7 +238,7 @@ const PROBES: &[(&str, &str, &str, usize, u64, Check)] = &[
     ("B07", "six", "/robots/5", MIB, 9, |seen| seen.redirects_to("/robots/6")),
     ("B07", "loop", "/robots/1", MIB, 9, |seen| seen.redirects_to("/robots.txt")),
     ("B08", "here", "/robots.txt", MIB, 9, |seen| {
-        seen.redirects_to("http://there.b08.hostile-sim.com/x/robots.txt")
+        seen.redirects_to("http://there.b08-hostile-sim.com/x/robots.txt")
     }),
     ("B09", "", "/robots.txt", MIB, 9, |seen| seen.has("/*a*a*a") && seen.has("*a*a*a$")),
     ("B10", "bom", "/robots.txt", MIB, 9, |seen| seen.body().starts_with(b"\xef\xbb\xbf")),
@@ -261,7 +261,7 @@ const PROBES: &[(&str, &str, &str, usize, u64, Check)] = &[
     ("S01", "", "/calendar/10000/1/1", MIB, 9, |seen| starts(seen, "HTTP/1.1 404")),
     ("S02", "", "/s/1/home", MIB, 9, |seen| seen.has("/about") && !seen.has("/s/1/")),
     ("S03", "", "/a/a/a/", MIB, 9, |seen| seen.has("href=\"a/\"")),
-    ("S04", "7", "/", MIB, 9, |seen| seen.has("http://9.s04.hostile-sim.com/")),
+    ("S04", "7", "/", MIB, 9, |seen| seen.has("http://9.s04-hostile-sim.com/")),
     ("S05", "", "/shop?colour=1", MIB, 9, |seen| seen.head().len() < 200 && seen.has("&amp;size=")),
     ("S06", "", "/anything", MIB, 9, |seen| ok(seen) && seen.has("cannot be found")),
     ("S07", "m999", "/1", MIB, 9, |seen| seen.has("the same everywhere")),
@@ -356,9 +356,9 @@ fn every_copy_has_its_home_its_rules_and_its_address() {
                 assert!(home.has("<a href=\"") || entry.id.starts_with('P'), "{host} links to nothing");
             }
         }
-        assert!(served.web.address("t99.hostile-sim.com").is_none());
-        assert!(served.web.address("t01-999.hostile-sim.com").is_none());
-        let healthy = served.get("www1.healthy-sim.com", "/page/3", MIB, 1).await;
+        assert!(served.web.address("t99-hostile-sim.com").is_none());
+        assert!(served.web.address("t01-999-hostile-sim.com").is_none());
+        let healthy = served.get("www1-healthy-sim.com", "/page/3", MIB, 1).await;
         assert!(ok(&healthy) && healthy.body().len() > 15_000);
     });
 }
@@ -372,11 +372,11 @@ fn handshakes_stall_go_on_for_ever_or_get_plain_text() {
             let address = served.web.address(name).unwrap();
             probe(&env, served.server.http_port(), address, hello, 20 * MIB, 600).await
         };
-        let stalled = greet("t22.hostile-sim.com").await;
+        let stalled = greet("t22-hostile-sim.com").await;
         assert_eq!((stalled.ended, stalled.bytes.len()), (Ended::Open, 0));
-        let giant = greet("t22-1.hostile-sim.com").await;
+        let giant = greet("t22-1-hostile-sim.com").await;
         assert!(giant.ended == Ended::Full && giant.bytes.starts_with(&[0x16, 3, 3, 0, 42, 2]));
-        let plain = greet("t23.hostile-sim.com").await;
+        let plain = greet("t23-hostile-sim.com").await;
         assert!(starts(&plain, "HTTP/1.1 400"));
     });
 }
@@ -393,8 +393,8 @@ fn addresses(message: &Message) -> Vec<Ipv4Addr> {
 fn the_name_server_is_as_hostile_as_it_says() {
     Simulation::new(4).run(|env| async move {
         let served = Served::new(&env).await;
-        let own = |id: &str| served.web.address(&format!("{id}.hostile-sim.com")).unwrap();
-        let first = async |name: &str| served.ask(&format!("{name}.hostile-sim.com"), false).await.unwrap();
+        let own = |id: &str| served.web.address(&format!("{id}-hostile-sim.com")).unwrap();
+        let first = async |name: &str| served.ask(&format!("{name}-hostile-sim.com"), false).await.unwrap();
 
         assert_eq!(addresses(&first("private.d05").await), [PRIVATE]);
         assert_eq!(addresses(&first("mixed.d05").await), [own("d05"), PRIVATE]);
@@ -402,22 +402,22 @@ fn the_name_server_is_as_hostile_as_it_says() {
         assert_eq!((addresses(&rebound), rebound.answers[0].ttl), (vec![own("d06")], 0));
         assert_eq!(addresses(&first("d06").await), [PRIVATE]);
         assert_eq!(addresses(&first("d06-1").await).len(), 1, "copies are asked for apart");
-        assert_eq!(served.web.asked("d06.hostile-sim.com"), 2);
+        assert_eq!(served.web.asked("d06-hostile-sim.com"), 2);
         assert_eq!(addresses(&first("n1.d10").await), addresses(&first("n2.d10").await));
-        assert!(served.ask("silent.d11.hostile-sim.com", false).await.is_none());
+        assert!(served.ask("silent.d11-hostile-sim.com", false).await.is_none());
         assert_eq!(first("failing.d11").await.metadata.response_code, ResponseCode::ServFail);
         assert_eq!(first("missing7.d12").await.metadata.response_code, ResponseCode::NXDomain);
         assert!(addresses(&first("loop.d13").await).is_empty());
         assert_eq!(first("loop.d13").await.answers.len(), 2);
         assert_eq!(addresses(&first("short.d13").await), [own("d13")]);
-        let deep = served.ask("deep.d13.hostile-sim.com", true).await.unwrap();
+        let deep = served.ask("deep.d13-hostile-sim.com", true).await.unwrap();
         assert_eq!((deep.answers.len(), addresses(&deep)), (21, vec![own("d13")]));
         let zero = first("zero.d15").await;
         assert_eq!((zero.answers[0].ttl, first("long.d15").await.answers[0].ttl), (0, 1 << 31));
 
         let cut = first("many.d14").await;
         assert!(cut.metadata.truncation && (20..40).contains(&cut.answers.len()));
-        let whole = served.ask("many.d14.hostile-sim.com", true).await.unwrap();
+        let whole = served.ask("many.d14-hostile-sim.com", true).await.unwrap();
         assert!(whole.metadata.truncation, "5,000 addresses do not even fit in what TCP can carry");
         assert!((4_000..5_000).contains(&whole.answers.len()));
         assert!(whole.answers.len() == addresses(&whole).iter().collect::<BTreeSet<_>>().len());
@@ -429,7 +429,7 @@ fn forged_answers_come_with_other_ids() {
     Simulation::new(5).run(|env| async move {
         let served = Served::new(&env).await;
         let mut message = Message::new(77, MessageType::Query, OpCode::Query);
-        let name = Name::from_ascii("forged.d14.hostile-sim.com.").unwrap();
+        let name = Name::from_ascii("forged.d14-hostile-sim.com.").unwrap();
         message.add_query(Query::query(name, RecordType::A));
         let socket = env.net.datagrams((Ipv4Addr::LOCALHOST, 0).into()).await.unwrap();
         socket.send_to(&message.to_vec().unwrap(), served.server.dns_address()).await.unwrap();
@@ -438,7 +438,7 @@ fn forged_answers_come_with_other_ids() {
             let (count, _) = socket.receive_from(&mut buffer).await.unwrap();
             let answer = Message::from_vec(&buffer[..count]).unwrap();
             if answer.metadata.id == 77 {
-                assert_eq!(addresses(&answer), [served.web.address("d14.hostile-sim.com").unwrap()]);
+                assert_eq!(addresses(&answer), [served.web.address("d14-hostile-sim.com").unwrap()]);
             } else {
                 assert_eq!(addresses(&answer), [PRIVATE]);
                 forged += 1;

@@ -69,7 +69,7 @@ impl<W: Web> HostileWeb<W> {
 
 /// Takes a name apart: what is below, the id, and the copy.
 fn known(name: &str) -> Option<Known<'_>> {
-    let labels = name.strip_suffix(DOMAIN)?.strip_suffix('.')?;
+    let labels = name.strip_suffix(DOMAIN)?;
     let (below, label) = labels.rsplit_once('.').unwrap_or(("", labels));
     let (id, copy) = match label.split_once('-') {
         Some((id, copy)) => (id, copy.parse().ok().filter(|copy| (1..COPIES_MAX).contains(copy))?),
