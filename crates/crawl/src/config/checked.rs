@@ -23,6 +23,8 @@ use crate::units::{parse_duration, parse_size};
 /// Redirects that are followed one after the other.
 const REDIRECTS_MAX: u8 = 10;
 
+/// The delay of hosts in a broad crawl, if nothing is said.
+const BROAD_DELAY: Duration = Duration::from_secs(10);
 /// Pages per pass and domain, if nothing is said.
 const BUDGET_PAGES: u32 = 10;
 /// Memory for the frontier, if nothing is said.
@@ -149,7 +151,12 @@ fn list<T>(
 impl Config {
     pub(super) fn new(raw: &RawConfig, files: Files) -> Result<Config, ConfigError> {
         let RawConfig { crawl, links, politeness, identity, fetch, network, tls, archive } = raw;
-        let delay = duration("politeness.delay", &politeness.delay, Politeness::default().delay)?;
+        // Who crawls the whole Web has enough other hosts to turn to.
+        let gentle = match crawl.budget {
+            Some(RawBudget::Broad) => BROAD_DELAY,
+            _ => Politeness::default().delay,
+        };
+        let delay = duration("politeness.delay", &politeness.delay, gentle)?;
         let gentle = Politeness::with_delay(delay);
         let writer = WriterOptions::default();
         let product = identity.product.clone().unwrap_or_else(|| "mattock".into());
@@ -407,6 +414,14 @@ mod tests {
             let error = RawConfig::parse(text, "ours.toml").unwrap_err().to_string();
             assert!(error.starts_with(&format!("ours.toml: {key}: ")) && error.contains(hint), "{error}");
         }
+    }
+
+    #[test]
+    fn a_broad_crawl_leaves_hosts_alone_for_longer() {
+        let delay = |text: &str| RawConfig::parse(text, "file").unwrap().check().unwrap().politeness.delay;
+        assert_eq!(delay("[crawl]\nbudget = 'broad'"), Duration::from_secs(10));
+        assert_eq!(delay("[crawl]\nbudget = 'equal'"), Duration::from_secs(2));
+        assert_eq!(delay("[crawl]\nbudget = 'broad'\n[politeness]\ndelay = '1s'"), Duration::from_secs(1));
     }
 
     #[test]

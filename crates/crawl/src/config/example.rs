@@ -62,7 +62,8 @@ sitemaps = true
 sitemap_files_max = 1000
 
 [politeness]
-# Time between the end of a response and the next request to the same host. (free)
+# Time between the end of a response and the next request to the same host; 10s with `budget = "broad"`, if nothing
+# is said. (free)
 delay = "2s"
 # The same for all hosts of one server (IP address). Half of `delay`, and at most a second, if nothing is said. (free)
 # server_delay = "1s"
