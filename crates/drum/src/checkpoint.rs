@@ -62,8 +62,17 @@ impl<V: Value> Drum<V> {
 
     /// Makes the present state durable. Once this has returned, a crash goes back to here or later, never before.
     pub fn checkpoint(&mut self) -> Result<Checkpoint> {
-        let before = self.clock.now();
         self.begin_checkpoint()?;
+        self.end_checkpoint()
+    }
+
+    /// Waits for the checkpoint that was begun last, unless [`finished_checkpoint`](Drum::finished_checkpoint) has told how it ended.
+    ///
+    /// # Panics
+    /// If none was begun.
+    pub fn end_checkpoint(&mut self) -> Result<Checkpoint> {
+        assert!(self.pending.is_some() || self.finished.is_some(), "a checkpoint was begun");
+        let before = self.clock.now();
         loop {
             self.checkpoint_lane.wait_all();
             if let Some(outcome) = self.finished_checkpoint() {

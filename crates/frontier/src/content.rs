@@ -114,11 +114,15 @@ impl ContentStage {
         self.counts
     }
 
-    /// Makes the digests durable: their checkpoint, and what was learnt.
-    pub(crate) fn save(&mut self) -> Result<(u64, Vec<u8>)> {
-        let number = self.seen.checkpoint()?.number;
+    /// The repository of digests, for checkpoints.
+    pub(crate) fn digests(&mut self) -> &mut ContentSeen {
+        &mut self.seen
+    }
+
+    /// What was learnt.
+    pub(crate) fn encode(&self) -> Vec<u8> {
         let mut learnt = Vec::new();
         self.novelty.encode(&mut learnt);
-        Ok((number, learnt))
+        learnt
     }
 }

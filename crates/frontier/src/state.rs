@@ -67,13 +67,17 @@ impl Frontier {
     pub fn save(&mut self, now: Time) -> Result<()> {
         self.take_new()?;
         let budgets = self.budget.as_mut().map(|budget| budget.save()).transpose()?;
-        let (content, novelty) = self.content.save()?;
+        // The disk is asked by all of them at once: most of a checkpoint is waiting for it.
         let checkpoints = Checkpoints {
-            content,
-            seen: self.seen.checkpoint()?.number,
-            robots: self.robots.cache().checkpoint()?.number,
+            content: self.content.digests().begin_checkpoint()?,
+            seen: self.seen.begin_checkpoint()?,
+            robots: self.robots.cache().begin_checkpoint()?,
             queues: self.queues.checkpoint()?.number,
         };
+        self.content.digests().end_checkpoint()?;
+        self.seen.end_checkpoint()?;
+        self.robots.cache().end_checkpoint()?;
+        let novelty = self.content.encode();
         let saved = Saved { budgets, novelty, ..self.to_saved(checkpoints, now) };
         let bytes = saved.encode();
         let path = self.dir.join(NAME);

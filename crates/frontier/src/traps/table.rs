@@ -30,12 +30,21 @@ struct Entry<T> {
     value: T,
 }
 
+/// Sets to begin with.
+const SETS_FIRST: usize = 64;
+
+fn vacant<T: Value>(sets: usize) -> Vec<Entry<T>> {
+    let vacant = || Entry { key: 0, used: 0, credit: 0, value: T::default() };
+    std::iter::repeat_with(vacant).take(sets * WAYS).collect()
+}
+
 /// The table.
 #[derive(Debug)]
 pub(crate) struct Table<T> {
-    /// Empty until the first use.
+    /// Empty until the first use; doubled whenever a set is full, until there are as many sets as there may be.
     entries: Vec<Entry<T>>,
     sets: usize,
+    sets_max: usize,
     uses: u64,
     version: u8,
 }
@@ -43,12 +52,13 @@ pub(crate) struct Table<T> {
 impl<T: Value> Table<T> {
     /// For so many values, rounded up; `version` is that of the values' encoding.
     pub(crate) fn new(values_max: usize, version: u8) -> Table<T> {
-        Table { entries: Vec::new(), sets: values_max.div_ceil(WAYS).next_power_of_two(), uses: 0, version }
+        let sets_max = values_max.div_ceil(WAYS).next_power_of_two();
+        Table { entries: Vec::new(), sets: sets_max.min(SETS_FIRST), sets_max, uses: 0, version }
     }
 
     /// What all of it takes, once it is used.
     pub(crate) fn bytes_max(&self) -> usize {
-        self.sets * WAYS * size_of::<Entry<T>>()
+        self.sets_max * WAYS * size_of::<Entry<T>>()
     }
 
     fn set(&self, key: u64) -> std::ops::Range<usize> {
@@ -75,8 +85,11 @@ impl<T: Value> Table<T> {
 
     fn entry(&mut self, key: u64) -> &mut Entry<T> {
         if self.entries.is_empty() {
-            let vacant = || Entry { key: 0, used: 0, credit: 0, value: T::default() };
-            self.entries = std::iter::repeat_with(vacant).take(self.sets * WAYS).collect();
+            self.entries = vacant(self.sets);
+        }
+        let is_full = |set: &[Entry<T>]| set.iter().all(|entry| entry.used > 0 && entry.key != key);
+        while self.sets < self.sets_max && is_full(&self.entries[self.set(key)]) {
+            self.grow();
         }
         let range = self.set(key);
         let set = &mut self.entries[range];
@@ -90,6 +103,18 @@ impl<T: Value> Table<T> {
         }
         set[victim] = Entry { key, used: 0, credit: 0, value: T::default() };
         &mut set[victim]
+    }
+
+    /// Twice as many sets: each is split in two, so everything finds its place.
+    fn grow(&mut self) {
+        self.sets *= 2;
+        for entry in std::mem::replace(&mut self.entries, vacant(self.sets)) {
+            if entry.used > 0 {
+                let range = self.set(entry.key);
+                let place = self.entries[range].iter_mut().find(|place| place.used == 0);
+                *place.expect("half of a set has room in a set") = entry;
+            }
+        }
     }
 
     /// Appends all of it: version, number of uses, number of entries, and the entries in order of their last use.
