@@ -3,7 +3,7 @@
 use mattock_extract::{Options, extract};
 use mattock_fetch::{Exchange, Redirect};
 use mattock_frontier::novelty::simhash;
-use mattock_frontier::{Link, Request};
+use mattock_frontier::{Link, Request, Sketch};
 use mattock_robots::Directives;
 use mattock_weburl::{Base, WebUrl};
 
@@ -41,7 +41,7 @@ fn is_html(content_type: Option<&str>) -> bool {
     kind.eq_ignore_ascii_case("text/html") || kind.eq_ignore_ascii_case("application/xhtml+xml")
 }
 
-/// The links of an HTML page, and the sketch of its text if it has any.
+/// The links of an HTML page, and the sketch of its text if that is asked for.
 ///
 /// Only navigation counts (anchors, areas, frames, refresh); links that say `nofollow`, and pages that say it of
 /// all their links, are not followed.
@@ -51,7 +51,7 @@ pub(crate) fn read(
     body: &[u8],
     options: &Options,
     rules: &LinkRules,
-) -> (Harvest, Option<u64>) {
+) -> (Harvest, Sketch) {
     let mut harvest = Harvest::default();
     let page = extract(body, exchange.field("content-type"), options);
     let in_head = exchange
@@ -60,7 +60,11 @@ pub(crate) fn read(
         .map(|value| Directives::parse_header(value, &options.product_token));
     let in_page = page.robots_meta.iter().map(|content| Directives::parse(content));
     let directives = in_head.chain(in_page).fold(Directives::default(), Directives::merge);
-    let sketch = page.raw_text.as_deref().map(simhash).filter(|sketch| *sketch != 0);
+    let sketch = match page.raw_text.as_deref().map(simhash) {
+        None => Sketch::Unknown,
+        Some(0) => Sketch::NoText,
+        Some(sketch) => Sketch::Simhash(sketch),
+    };
     if directives.nofollow {
         return (harvest, sketch);
     }

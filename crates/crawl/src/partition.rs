@@ -106,7 +106,6 @@ impl Partition {
         let client = Rc::new(Client::new(&self.env, self.config.client_options()));
         let connections_max = (self.config.connections / self.inbox.hub.partitions()).max(1);
         let extract = Options {
-            raw_text: true,
             text_bytes_max: SKETCHED_BYTES_MAX,
             product_token: self.config.product.clone(),
             ..Options::default()

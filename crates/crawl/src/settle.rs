@@ -6,7 +6,8 @@ use mattock_fetch::{
     Connection, DecodeEnd, DecodeLimits, Decoded, Exchange, Failure, FetchOutcome, Truncation,
 };
 use mattock_frontier::{
-    Finished, HostToResolve, Link, PageContent, Purpose, Request, RobotsAnswer, Settled, Target, Visit,
+    Finished, HostToResolve, Link, PageContent, Purpose, Request, RobotsAnswer, Settled, Sketch, Target,
+    Visit,
 };
 use mattock_weburl::WebUrl;
 use xxhash_rust::xxh3::xxh3_128;
@@ -74,11 +75,11 @@ impl Run<'_> {
             archive::store(&mut partition.archive, request.url.as_str(), request.depth, &exchange, cut)?;
         }
         let (harvest, sketch) = match &content {
-            _ if is_robots || !last => (Harvest::default(), None),
+            _ if is_robots || !last => (Harvest::default(), Sketch::NoText),
             _ if matches!(outcome.status(), Some(300..400)) => {
-                (page::moved(&request, &exchange, &partition.rules), None)
+                (page::moved(&request, &exchange, &partition.rules), Sketch::NoText)
             }
-            None => (Harvest::default(), None),
+            None => (Harvest::default(), Sketch::NoText),
             Some(content) => self.read(&request, &exchange, content),
         };
         let partition = &mut *self.partition;
@@ -123,21 +124,19 @@ impl Run<'_> {
     }
 
     /// Takes the links out of a page or a sitemap, and of a page also the sketch of its text.
-    fn read(
-        &mut self,
-        request: &Request,
-        exchange: &Exchange,
-        content: &Decoded<'_>,
-    ) -> (Harvest, Option<u64>) {
+    fn read(&mut self, request: &Request, exchange: &Exchange, content: &Decoded<'_>) -> (Harvest, Sketch) {
         let partition = &mut *self.partition;
         match request.target {
-            Target::Page => page::read(request, exchange, &content.bytes, &self.extract, &partition.rules),
+            Target::Page => {
+                self.extract.raw_text = partition.frontier.wants_sketch(&request.url);
+                page::read(request, exchange, &content.bytes, &self.extract, &partition.rules)
+            }
             Target::Sitemap { level, allowance } => {
                 let kind = exchange.field("content-type");
                 let limits = &partition.rules.sitemaps.limits;
                 let sitemap = mattock_robots::sitemap::parse(&content.bytes, kind, limits);
                 partition.totals.count_sitemap(sitemap::kind_name(sitemap.kind));
-                (sitemap::links(request, level, allowance, &sitemap, &partition.rules), None)
+                (sitemap::links(request, level, allowance, &sitemap, &partition.rules), Sketch::NoText)
             }
         }
     }

@@ -22,9 +22,23 @@ use crate::novelty::{Kind, Novelty};
 pub struct PageContent {
     /// A digest of its bytes.
     pub digest: [u8; 16],
-    /// The [`simhash`](crate::novelty::simhash) of its text; `None` if it has none.
-    pub sketch: Option<u64>,
+    /// What its text looks like.
+    pub sketch: Sketch,
 }
+
+/// What the text of a page looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sketch {
+    /// There is none.
+    NoText,
+    /// Its [`simhash`](crate::novelty::simhash).
+    Simhash(u64),
+    /// Nobody has looked, as [`Frontier::wants_sketch`](crate::Frontier::wants_sketch) said.
+    Unknown,
+}
+
+/// Of hosts that always had news so many pages go by before one is looked at.
+const SAMPLED: u64 = 4;
 
 /// How many pages turned out to be what.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -70,8 +84,13 @@ impl ContentStage {
         let mut aux = [0; 25];
         aux[..8].copy_from_slice(&host.to_le_bytes());
         aux[8..16].copy_from_slice(&domain.to_le_bytes());
-        aux[16] = u8::from(content.sketch.is_some());
-        aux[17..].copy_from_slice(&content.sketch.unwrap_or_default().to_le_bytes());
+        let (kind, sketch) = match content.sketch {
+            Sketch::NoText => (0, 0),
+            Sketch::Simhash(sketch) => (1, sketch),
+            Sketch::Unknown => (2, 0),
+        };
+        aux[16] = kind;
+        aux[17..].copy_from_slice(&sketch.to_le_bytes());
         self.instances += 1;
         self.seen.submit_contents([(content.digest, self.instances, &aux[..])])?;
         self.take_answers()
@@ -86,6 +105,10 @@ impl ContentStage {
                 if aux.len() != 25 {
                     return;
                 }
+                if aux[16] == 2 && first.is_none() {
+                    // As far as anybody knows it is like those that were looked at.
+                    return;
+                }
                 let sketch = (aux[16] == 1).then(|| number(17));
                 novelty.page(number(0), first.is_none(), sketch);
                 match novelty.page(number(8), first.is_none(), sketch) {
@@ -98,6 +121,12 @@ impl ContentStage {
                 return Ok(());
             }
         }
+    }
+
+    /// Whether the next page of a host is to be looked at.
+    pub(crate) fn wants_sketch(&self, host: u64, domain: u64) -> bool {
+        let steady = self.novelty.is_steady(host) && self.novelty.is_steady(domain);
+        !steady || self.instances.is_multiple_of(SAMPLED)
     }
 
     /// What a host's or a domain's due is multiplied by.

@@ -218,6 +218,11 @@ impl Frontier {
         self.admission.serve(application);
     }
 
+    /// Whether a page that came is to be [sketched](crate::Sketch): all of them, but of hosts that always had news a part is enough.
+    pub fn wants_sketch(&self, url: &WebUrl) -> bool {
+        self.content.wants_sketch(url.host_fingerprint().0, url.domain_fingerprint().0)
+    }
+
     /// What the crawl is about.
     pub fn scope(&self) -> &Scope {
         self.admission.scope()

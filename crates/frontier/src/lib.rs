@@ -59,7 +59,7 @@ mod trials;
 
 pub use application::{Application, BreadthFirst, ShortPathsFirst};
 pub use bands::{BAND_LAST, BANDS};
-pub use content::{ContentCounts, PageContent};
+pub use content::{ContentCounts, PageContent, Sketch};
 pub use error::{FrontierError, StateProblem};
 pub use frontier::{Counts, Frontier, HostToResolve, Next, Settled};
 pub use message::{Finished, Link, Purpose, Refusal, Request, RobotsAnswer, Sitemaps, Target, Visit};

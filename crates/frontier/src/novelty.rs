@@ -146,6 +146,13 @@ impl Novelty {
         self.hosts.update(key, |recent| recent.add(digest_is_new, sketch))
     }
 
+    /// Whether the last [`PAGES_MIN`] pages were all news: then not every page need be looked at.
+    pub fn is_steady(&self, key: u64) -> bool {
+        self.hosts.get(key).is_some_and(|recent| {
+            u32::from(recent.count) >= PAGES_MIN && recent.stale << (u64::BITS - PAGES_MIN) == 0
+        })
+    }
+
     /// By what the budget is to be multiplied: above 0, at most 1, and 1 for hosts that nothing is known of.
     pub fn factor(&self, key: u64) -> f64 {
         self.hosts.get(key).map_or(1.0, Recent::factor)

@@ -1,4 +1,20 @@
 use super::*;
+
+#[test]
+fn a_host_is_steady_as_long_as_all_of_its_last_pages_are_news() {
+    let mut novelty = Novelty::new(16);
+    for page in 0..u64::from(PAGES_MIN) {
+        assert!(!novelty.is_steady(7), "{page} pages say little");
+        novelty.page(7, true, Some(page.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
+    }
+    assert!(novelty.is_steady(7));
+    novelty.page(7, false, None);
+    for page in 100..100 + u64::from(PAGES_MIN) {
+        assert!(!novelty.is_steady(7));
+        novelty.page(7, true, Some(page.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
+    }
+    assert!(novelty.is_steady(7));
+}
 use proptest::prelude::*;
 use std::collections::VecDeque;
 
