@@ -69,6 +69,9 @@ impl Crawl {
         if config.seeds.is_empty() {
             return Err(CrawlError::NoSeed);
         }
+        if let Some(path) = &config.links.blocklist {
+            BlocklistFile::open(&env.files, path, &Blocklist::default())?;
+        }
         // Nothing was written so far: a slip must not leave a half-made directory behind.
         directory.create()?;
         let lock = directory.lock()?;

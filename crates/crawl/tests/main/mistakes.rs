@@ -31,6 +31,12 @@ fn they_are_told_and_nothing_is_written() {
         let told = message(&env, "/new", "[crawl]\nmemory = '1MB'");
         assert!(told.contains("crawl.memory") && told.contains("64MiB"), "{told}");
         nothing_at("/new");
+        let told = message(&env, "/new", &format!("{SEED}\n[links]\nblocklist = '/blocked'"));
+        assert!(told.contains("/blocked"), "{told}");
+        env.files.write_atomic(Path::new("/blocked"), b"example.org\naddress nowhere\n").unwrap();
+        let told = message(&env, "/new", &format!("{SEED}\n[links]\nblocklist = '/blocked'"));
+        assert!(told.contains("/blocked: line 2") && told.contains("192.0.2.0/24"), "{told}");
+        nothing_at("/new");
         env.files.create_dir_all(Path::new("/empty")).unwrap();
         assert!(message(&env, "/empty", "").contains("no seed"));
         assert_eq!(env.files.list(Path::new("/empty")).unwrap(), []);
