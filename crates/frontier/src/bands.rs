@@ -3,6 +3,8 @@
 //! Filled by the budget stage, emptied by the bench whenever it has room, the most urgent band first. Robots rules are judged
 //! later, when a visit is about to begin: what waits here for days must not be visited by yesterday's rules.
 
+use std::cell::Cell;
+
 use mattock_queue::{Queue, Queues};
 
 use crate::error::Result;
@@ -14,26 +16,39 @@ pub const BANDS: u8 = 8;
 pub const BAND_LAST: u8 = BANDS - 1;
 
 pub(crate) struct Bands {
-    queues: Vec<Queue>,
+    /// With how many records each has: it is asked far more often than anything changes.
+    queues: Vec<(Queue, Cell<u64>)>,
 }
 
 impl Bands {
     pub(crate) fn new(queues: &Queues) -> Bands {
-        Bands { queues: (0..BANDS).map(|band| queues.queue(&format!("ready-{band}"))).collect() }
+        let queue = |band| {
+            let queue = queues.queue(&format!("ready-{band}"));
+            let length = Cell::new(queue.len());
+            (queue, length)
+        };
+        Bands { queues: (0..BANDS).map(queue).collect() }
     }
 
     /// Puts a record into its band.
     pub(crate) fn push(&self, record: &[u8]) -> Result<()> {
-        Ok(self.queues[usize::from(record::band(record))].push(record)?)
+        let (queue, length) = &self.queues[usize::from(record::band(record))];
+        queue.push(record)?;
+        length.set(length.get() + 1);
+        Ok(())
     }
 
     /// Hands out up to `limit` records of the most urgent band that has any, up to this one; how many there were. Never waits
     /// for the disk.
     pub(crate) fn pop(&self, limit: u64, up_to: u8, sink: impl FnMut(&[u8])) -> Result<u64> {
-        match self.queues[..=usize::from(up_to)].iter().find(|queue| !queue.is_empty()) {
-            Some(queue) => Ok(queue.pop_ready_with(limit, sink)?),
-            None => Ok(0),
-        }
+        let Some((queue, length)) =
+            self.queues[..=usize::from(up_to)].iter().find(|(_, length)| length.get() > 0)
+        else {
+            return Ok(0);
+        };
+        let count = queue.pop_ready_with(limit, sink)?;
+        length.set(length.get() - count);
+        Ok(count)
     }
 
     pub(crate) fn len(&self) -> u64 {
@@ -42,6 +57,6 @@ impl Bands {
 
     /// Records in the bands up to this one.
     pub(crate) fn len_up_to(&self, band: u8) -> u64 {
-        self.queues[..=usize::from(band)].iter().map(Queue::len).sum()
+        self.queues[..=usize::from(band)].iter().map(|(_, length)| length.get()).sum()
     }
 }
