@@ -5,7 +5,7 @@
 //! | `crawl.toml` | the configuration that the crawl was last run with; marks the directory as a crawl |
 //! | `warc/*.warc.*` | the archive |
 //! | `state/lock` | held by the process that crawls, so that there is only one |
-//! | `state/frontier` | the frontier, saved at every clean stop |
+//! | `state/frontier/N` | the frontier of partition N, saved at every clean stop |
 //! | `state/totals.json` | what was counted so far, saved with it |
 
 use std::path::{Path, PathBuf};
