@@ -7,16 +7,20 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use mattock_env::{File, Files, OpenMode};
 
 use crate::compression::Compressor;
 use crate::error::RepositoryError;
+use crate::unsynced::Unsynced;
 
 pub(crate) struct Appender {
     files: Files,
     directory: PathBuf,
     open: Option<Open>,
+    /// Files that have their size and were not made durable yet.
+    rolled: Vec<Open>,
     /// `buffer[..filled]` is waiting; the rest is room to compress into.
     buffer: Vec<u8>,
     filled: usize,
@@ -25,7 +29,7 @@ pub(crate) struct Appender {
 }
 
 struct Open {
-    file: File,
+    file: Arc<File>,
     path: PathBuf,
     /// Bytes in the file: whole members.
     flushed: u64,
@@ -49,7 +53,15 @@ impl Open {
 impl Appender {
     pub(crate) fn new(files: &Files, directory: &Path, buffer_bytes: usize) -> Appender {
         let (files, directory) = (files.clone(), directory.to_path_buf());
-        Appender { files, directory, open: None, buffer: vec![0; buffer_bytes], filled: 0, buffer_bytes }
+        Appender {
+            files,
+            directory,
+            open: None,
+            rolled: Vec::new(),
+            buffer: vec![0; buffer_bytes],
+            filled: 0,
+            buffer_bytes,
+        }
     }
 
     /// Where the next member will begin; `None` while no file is open.
@@ -61,7 +73,7 @@ impl Appender {
     pub(crate) fn create(&mut self, path: &Path) -> io::Result<()> {
         debug_assert!(self.open.is_none() && self.filled == 0);
         let file = self.files.open(path, OpenMode::CreateNew)?;
-        self.open = Some(Open { file, path: path.to_path_buf(), flushed: 0, synced: 0 });
+        self.open = Some(Open { file: Arc::new(file), path: path.to_path_buf(), flushed: 0, synced: 0 });
         Ok(())
     }
 
@@ -105,9 +117,38 @@ impl Appender {
         Ok(())
     }
 
-    /// Makes everything durable, the file's name included.
+    /// Ends the file; it is made durable with the next mark, or the next sync.
+    pub(crate) fn roll(&mut self) -> Result<(), RepositoryError> {
+        self.flush()?;
+        self.rolled.extend(self.open.take());
+        Ok(())
+    }
+
+    /// The files that have changed since the last mark, with their lengths.
+    pub(crate) fn mark(&mut self, unsynced: &mut Unsynced) -> Result<Vec<(PathBuf, u64)>, RepositoryError> {
+        self.flush()?;
+        let mut lengths = Vec::new();
+        for open in self.rolled.drain(..) {
+            unsynced.add(&open.file, &open.path);
+            lengths.push((open.path, open.flushed));
+        }
+        if let Some(open) = &self.open {
+            unsynced.add(&open.file, &open.path);
+            lengths.push((open.path.clone(), open.flushed));
+        }
+        Ok(lengths)
+    }
+
+    /// Makes everything durable, the files' names included.
     pub(crate) fn sync(&mut self) -> Result<(), RepositoryError> {
         self.flush()?;
+        while let Some(mut open) = self.rolled.pop() {
+            if let Err(source) = open.sync(&self.files, &self.directory) {
+                let (path, offset) = (open.path, open.synced);
+                let _ = open.file.set_len(offset);
+                return Err(RepositoryError::Abandoned { action: "sync", path, offset, source });
+            }
+        }
         let Some(open) = &mut self.open else { return Ok(()) };
         if let Err(source) = open.sync(&self.files, &self.directory) {
             // The kernel may have dropped what it could not write, and a second sync would not say so.

@@ -125,6 +125,29 @@ pub enum RepositoryError {
         /// Where the next whole record begins.
         next: u64,
     },
+    /// A file of another version of this program.
+    #[error("{} has format version {version}, and this program knows version {known}; use the program that wrote it", path.display())]
+    Version {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        version: u32,
+        /// Ours.
+        known: u32,
+    },
+    /// A file has lost what a checkpoint says that it holds.
+    #[error(
+        "{} has {bytes} bytes, and the checkpoint says {expected}; restore it from a copy, or see what is left with `mattock check`",
+        path.display()
+    )]
+    Short {
+        /// The file.
+        path: PathBuf,
+        /// What is there.
+        bytes: u64,
+        /// What should be.
+        expected: u64,
+    },
     /// The writer was given something it cannot use.
     #[error("{name} cannot be {value:?}: {rule}")]
     Option {

@@ -23,6 +23,7 @@ use crate::error::RepositoryError;
 use crate::http;
 use crate::page::Page;
 use crate::record::{DatePrecision, Digest, Record, RecordId, RecordType, warc_field};
+use crate::unsynced::Unsynced;
 
 /// How to write. [`WriterOptions::default`] is what a crawl wants, but for the warcinfo fields.
 #[derive(Clone, Debug)]
@@ -216,6 +217,12 @@ impl WarcWriter {
         self.appender.sync()
     }
 
+    /// The files that have changed since the last mark, with their lengths. They can be relied on once `unsynced` is synced.
+    pub fn mark(&mut self, unsynced: &mut Unsynced) -> Result<Vec<(String, u64)>, RepositoryError> {
+        let name = |path: PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Ok(self.appender.mark(unsynced)?.into_iter().map(|(path, length)| (name(path), length)).collect())
+    }
+
     /// Makes everything durable and closes the file. The next page, if there is one, opens another.
     pub fn finish(&mut self) -> Result<(), RepositoryError> {
         self.appender.close()
@@ -225,7 +232,7 @@ impl WarcWriter {
     fn prepare(&mut self, date: UnixTime) -> Result<(), RepositoryError> {
         self.clear();
         if self.appender.position().is_some_and(|position| position >= self.options.file_bytes_max) {
-            self.finish()?;
+            self.appender.roll()?;
         }
         if self.appender.position().is_none() {
             self.create(date)?;
@@ -333,7 +340,7 @@ fn create_directory(files: &Files, directory: &Path) -> io::Result<()> {
 }
 
 /// The digits and the serial in the name of a file with this prefix.
-fn parse_name<'a>(name: &'a str, prefix: &str) -> Option<(&'a str, u64)> {
+pub(crate) fn parse_name<'a>(name: &'a str, prefix: &str) -> Option<(&'a str, u64)> {
     let rest = name.strip_prefix(prefix)?.strip_prefix('-')?;
     let rest = SUFFIXES.iter().find_map(|suffix| rest.strip_suffix(suffix))?;
     let (digits, serial) = rest.split_once('-')?;

@@ -1,0 +1,108 @@
+use super::*;
+use mattock_env::sim::Simulation;
+use mattock_env::{Env, Random};
+
+fn row<'a>(number: u64, url: &'a str, file: &Arc<str>) -> Row<'a> {
+    let stored = !number.is_multiple_of(3);
+    Row {
+        url,
+        time: UnixTime::from_micros(1_000_000 * number as i64),
+        outcome: if stored { "200" } else { "connect-timeout" },
+        depth: (number % 7) as u32,
+        took_ms: number * 11,
+        digest: stored.then(|| Digest::of(&[url.as_bytes()])),
+        place: stored.then(|| Place { file: file.clone(), offset: number * 1000, length: 999 }),
+        truncated: number.is_multiple_of(5),
+    }
+}
+
+fn with_env(test: impl FnOnce(&Env)) {
+    Simulation::new(1).run(|env| {
+        test(&env);
+        async {}
+    });
+}
+
+fn urls(count: u64) -> Vec<String> {
+    (0..count).map(|number| format!("http://host-{}.com/{number}", number % 9)).collect()
+}
+
+/// All rows, and how many blocks were damaged.
+fn read(env: &Env, path: &Path, length: u64) -> (Vec<String>, usize) {
+    let mut reader = LedgerReader::open(&env.files, path, length).unwrap();
+    let (mut rows, mut damaged) = (Vec::new(), 0);
+    loop {
+        match reader.next_block(|row| rows.push(format!("{row:?}"))) {
+            Ok(true) => {}
+            Ok(false) => return (rows, damaged),
+            Err(_) => damaged += 1,
+        }
+    }
+}
+
+#[test]
+fn rows_come_back_in_order_and_what_is_behind_the_mark_does_not() {
+    with_env(|env| {
+        let path = Path::new("/ledger");
+        let mut ledger = Ledger::open(&env.files, path, 0).unwrap();
+        let (urls, mut expected) = (urls(5000), Vec::new());
+        let mut length = 0;
+        for (number, url) in urls.iter().enumerate() {
+            let row = row(number as u64, url, &Arc::from(format!("a-{}.warc.gz", number / 700)));
+            ledger.append(&row).unwrap();
+            if number < 4000 {
+                expected.push(format!("{row:?}"));
+            }
+            if number == 3999 {
+                let mut unsynced = Unsynced::new(&env.files);
+                length = ledger.mark(&mut unsynced).unwrap();
+                unsynced.sync().unwrap();
+            }
+        }
+        ledger.mark(&mut Unsynced::new(&env.files)).unwrap();
+        assert_eq!(read(env, path, length), (expected.clone(), 0));
+        let mut again = Ledger::open(&env.files, path, length).unwrap();
+        let one = row(7, &urls[7], &Arc::from("b"));
+        again.append(&one).unwrap();
+        expected.push(format!("{one:?}"));
+        let length = again.mark(&mut Unsynced::new(&env.files)).unwrap();
+        assert_eq!(read(env, path, length), (expected, 0));
+    });
+}
+
+#[test]
+fn damage_costs_a_block_and_shows() {
+    with_env(|env| {
+        let path = Path::new("/ledger");
+        let mut ledger = Ledger::open(&env.files, path, 0).unwrap();
+        let urls = urls(4000);
+        for (number, url) in urls.iter().enumerate() {
+            ledger.append(&row(number as u64, url, &Arc::from("a"))).unwrap();
+        }
+        let length = ledger.mark(&mut Unsynced::new(&env.files)).unwrap();
+        let whole = read(env, path, length).0;
+        let bytes = env.files.read(path).unwrap();
+        let mut random = Random::from_seed(4);
+        for _ in 0..300 {
+            let mut bytes = bytes.clone();
+            let at = random.below(length) as usize;
+            bytes[at] ^= 1 << random.below(8);
+            env.files.write_atomic(path, &bytes).unwrap();
+            match LedgerReader::open(&env.files, path, length) {
+                Err(RepositoryError::Damaged { .. } | RepositoryError::Version { .. }) => assert!(at < 12),
+                Err(error) => panic!("{error}"),
+                Ok(_) => {
+                    let (rows, damaged) = read(env, path, length);
+                    assert!(damaged > 0 && rows.len() < whole.len());
+                    assert!(rows.iter().all(|row| whole.contains(row)), "no row is invented");
+                }
+            }
+        }
+        for _ in 0..100 {
+            let kept = random.below(length) as usize;
+            env.files.write_atomic(path, &bytes[..kept]).unwrap();
+            assert!(LedgerReader::open(&env.files, path, length).is_err());
+            assert!(Ledger::open(&env.files, path, length).is_err());
+        }
+    });
+}
