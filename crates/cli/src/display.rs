@@ -33,9 +33,20 @@ impl Display {
     /// Shows progress until it is dropped.
     pub(crate) async fn run(mut self, clock: Clock) {
         let mut plain_next = clock.now() + PLAIN_EVERY;
+        let mut told = None;
         loop {
             clock.sleep(REDRAW).await;
             let now = clock.now();
+            let trouble = self.progress.trouble();
+            if trouble != told {
+                // This is for people even if they asked for nothing: the crawl waits for them.
+                let news = trouble.as_deref().unwrap_or("going on");
+                match &self.bar {
+                    Some(bar) => bar.println(news),
+                    None => eprintln!("{news}"),
+                }
+                told = trouble;
+            }
             let line = self.line(now);
             match &self.bar {
                 Some(bar) => {

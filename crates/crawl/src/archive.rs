@@ -3,18 +3,18 @@
 use std::fmt::Write as _;
 
 use mattock_fetch::{Exchange, Protocol, Truncation};
-use mattock_repository::{Page, Security, Truncated, WarcWriter};
+use mattock_repository::{Page, Security, Truncated, WarcWriter, Written};
 
 use crate::CrawlError;
 
-/// Stores one exchange. `decoded_cut`: undoing the content's coding was ended by a limit.
+/// Stores one exchange, and says where. `decoded_cut`: undoing the content's coding was ended by a limit.
 pub(crate) fn store(
     writer: &mut WarcWriter,
     url: &str,
     depth: u32,
     exchange: &Exchange,
     decoded_cut: bool,
-) -> Result<(), CrawlError> {
+) -> Result<Written, CrawlError> {
     let mut metadata = vec![
         ("depth", depth.to_string()),
         ("fetchTimeMs", exchange.finished.since(exchange.begun).as_millis().to_string()),
@@ -28,7 +28,7 @@ pub(crate) fn store(
         Truncation::Time => Truncated::Time,
         Truncation::Disconnect => Truncated::Disconnect,
     });
-    writer.write_page(&Page {
+    let written = writer.write_page(&Page {
         url,
         ip: exchange.address,
         date: exchange.begun_unix,
@@ -46,7 +46,7 @@ pub(crate) fn store(
         }),
         metadata: &metadata,
     })?;
-    Ok(())
+    Ok(written)
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {

@@ -1,22 +1,26 @@
-//! A crawl from opening its directory to saving its state.
+//! A crawl from opening its directory to its last checkpoint.
+//!
+//! A run that fails because the disk is full or broken is not the end: the crawl waits until that is over, goes back to its last
+//! checkpoint, and runs again.
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use mattock_env::{Env, File};
 use mattock_frontier::blocklist::Blocklist;
 use mattock_frontier::{Frontier, FrontierOptions, Servers};
+use mattock_repository::{CutBack, WriterOptions, cut_back};
 
 use crate::blocking::BlocklistFile;
+use crate::checkpoint::{Checkpoint, Coordinator};
 use crate::config::RawCrawl;
 use crate::directory::Directory;
 use crate::exchange::Hub;
-use crate::member::{Common, frontier_dir};
+use crate::member::{Common, Outcome};
+use crate::storage;
 use crate::summary::Totals;
-use crate::{Config, Control, CrawlError, End, Progress, RawConfig, Summary};
-
-const FRONTIER: &str = "frontier";
-const TOTALS: &str = "totals.json";
+use crate::{CheckpointProblem, Config, Control, CrawlError, End, Progress, RawConfig, Summary};
 
 /// As many as there are cores, if each has enough memory.
 fn partitions_for(env: &Env, asked: &RawConfig) -> Option<usize> {
@@ -29,8 +33,12 @@ pub struct Crawl {
     env: Env,
     directory: Directory,
     config: Config,
-    totals: Totals,
-    resumed: bool,
+    /// Where it goes on from.
+    checkpoint: Checkpoint,
+    /// What an earlier run wrote after that.
+    undone: CutBack,
+    /// How names of archive files may begin.
+    prefixes: Vec<String>,
     /// Whether there was an earlier run, however it ended.
     restarted: bool,
     progress: Arc<Progress>,
@@ -44,6 +52,7 @@ impl Crawl {
     pub fn open(env: &Env, root: &Path, asked: RawConfig) -> Result<Crawl, CrawlError> {
         let (directory, saved) = Directory::open(&env.files, root)?;
         let restarted = saved.is_some();
+        let before = saved.as_ref().and_then(|saved| saved.archive.prefix.clone());
         let mut merged = match saved {
             Some(saved) => {
                 let partitions = saved.crawl.partitions.unwrap_or(1);
@@ -77,21 +86,54 @@ impl Crawl {
         let lock = directory.lock()?;
         merged.crawl.seeds = Some(config.seeds.iter().map(|seed| seed.as_str().to_owned()).collect());
         directory.write_config(&merged)?;
-        let totals = match directory.read_state(TOTALS)? {
-            Some(bytes) => serde_json::from_slice(&bytes).map_err(|error| CrawlError::Totals {
-                path: directory.state().join(TOTALS),
-                message: error.to_string(),
-            })?,
-            None => Totals::default(),
-        };
-        let resumed = Frontier::is_saved(env, &frontier_dir(&directory.state().join(FRONTIER), 0))?;
+        let prefixes = [before, Some(config.archive_prefix.clone()), Some(WriterOptions::default().prefix)];
         let progress = Arc::new(Progress::new(config.partitions));
-        Ok(Crawl { env: env.clone(), directory, config, totals, resumed, restarted, progress, _lock: lock })
+        let mut crawl = Crawl {
+            env: env.clone(),
+            directory,
+            prefixes: prefixes.into_iter().flatten().collect(),
+            config,
+            checkpoint: Checkpoint::default(),
+            undone: CutBack::default(),
+            restarted,
+            progress,
+            _lock: lock,
+        };
+        crawl.go_back()?;
+        Ok(crawl)
     }
 
-    /// Whether the crawl was begun in an earlier run.
+    /// Goes back to the last checkpoint, which may be the beginning.
+    fn go_back(&mut self) -> Result<(), CrawlError> {
+        let path = self.directory.checkpoint();
+        self.checkpoint = Checkpoint::read(&self.env.files, &path)?.unwrap_or_default();
+        let partitions = self.config.partitions;
+        if self.checkpoint.number == 0 {
+            Frontier::refuse_old(&self.env, &self.directory.frontiers().join("0"))?;
+            self.checkpoint.partitions.resize_with(partitions, Default::default);
+        }
+        if self.checkpoint.partitions.len() != partitions {
+            return Err(CrawlError::Checkpoint { path, problem: CheckpointProblem::Partitions });
+        }
+        let of_partitions = |prefix: &String| {
+            let prefix = prefix.clone();
+            (0..partitions).map(move |index| format!("{prefix}-p{index}"))
+        };
+        let mut prefixes = self.prefixes.clone();
+        prefixes.extend(self.prefixes.iter().flat_map(of_partitions));
+        let archive = &self.checkpoint.archive;
+        self.undone = cut_back(&self.env.files, &self.directory.warc(), archive, &prefixes)?;
+        Ok(())
+    }
+
+    /// Whether the crawl goes on from what an earlier run has reached.
     pub fn is_resumed(&self) -> bool {
-        self.resumed
+        self.checkpoint.number > 0
+    }
+
+    /// What was written after the checkpoint that the crawl goes on from, and is gone now: its pages will be fetched again.
+    pub fn undone(&self) -> &CutBack {
+        &self.undone
     }
 
     /// The configuration in force.
@@ -111,76 +153,42 @@ impl Crawl {
 
     /// Crawls. Must be called inside [`mattock_env::run`] or a simulation: fetches are local tasks. With more than one partition
     /// each has a thread of its own; in a simulation they share the one that there is.
-    pub async fn run(self, control: Control) -> Result<Summary, CrawlError> {
-        let Crawl { env, directory, config, mut totals, progress, restarted, _lock, .. } = self;
-        let begun = env.clock.now();
+    pub async fn run(mut self, control: Control) -> Result<Summary, CrawlError> {
+        let begun = self.env.clock.now();
         let cpu_begun = mattock_env::cpu_seconds().unwrap_or_default();
-        let blocklist = Blocklist::default();
-        let watch = match &config.links.blocklist {
-            Some(path) => {
-                let file = BlocklistFile::open(&env.files, path, &blocklist)?;
-                Some(tokio::task::spawn_local(file.watch(env.clock.clone())))
-            }
-            None => None,
+        let outcomes = loop {
+            let error = match self.run_once(&control).await {
+                Ok(outcomes) => break outcomes,
+                Err(error) => error,
+            };
+            // Whatever the disk did, the last checkpoint is whole.
+            storage::wait_until_over(
+                error,
+                &self.env,
+                self.directory.root(),
+                &self.config,
+                &self.progress,
+                &control,
+            )
+            .await?;
+            self.restarted = true;
+            self.go_back()?;
         };
-        let politeness = &config.politeness;
-        let mut servers = Servers::new(politeness.server_delay);
-        if config.partitions > 1 {
-            servers = servers.with_hosts(politeness.delay);
-        }
-        if restarted {
-            servers.hold_all(begun + politeness.server_delay);
-        }
-        let common = Common {
-            env: env.clone(),
-            config: config.clone(),
-            frontiers: directory.state().join(FRONTIER),
-            warc: directory.warc(),
-            servers: Arc::new(servers),
-            restarted,
-            blocklist,
-            control,
-            progress: progress.clone(),
-        };
-        let (hub, inboxes) = Hub::new(config.partitions, config.max_pages, totals.pages);
-        drop(hub);
-        let mut running = Vec::new();
-        for (index, inbox) in inboxes.into_iter().enumerate() {
-            // What was counted before goes on being counted by the first.
-            let before = if index == 0 { std::mem::take(&mut totals) } else { Totals::default() };
-            let member = common.clone();
-            running.push(if config.partitions == 1 || env.is_simulated() {
-                tokio::task::spawn_local(member.run(inbox, before))
-            } else {
-                let name = format!("partition-{index}");
-                tokio::task::spawn_local(mattock_env::run_apart(name, move || member.run(inbox, before)))
-            });
-        }
-        let mut outcomes = Vec::new();
-        for task in running {
-            outcomes.push(task.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic())));
-        }
-        if let Some(watch) = watch {
-            watch.abort();
-        }
         let (mut end, mut urls_seen, mut urls_queued) = (End::Complete, 0, 0);
-        // Why a partition failed says more than that the others had to stop.
-        outcomes.sort_by_key(|outcome| matches!(outcome, Err(CrawlError::OtherPartition)));
+        let mut totals = Totals::default();
+        let mut longest_pause = Duration::ZERO;
         for outcome in outcomes {
-            let outcome = outcome?;
             end = outcome.end;
-            urls_seen += outcome.counts.seen;
+            urls_seen += outcome.counts.accounts.seen;
             urls_queued += outcome.counts.queued;
+            longest_pause = longest_pause.max(outcome.longest_pause);
             totals.add(outcome.totals);
         }
-        let bytes = serde_json::to_vec_pretty(&totals).expect("counts by name always have a JSON form");
-        directory.write_state(TOTALS, &bytes)?;
-
         let mut domain_pages: Vec<(String, u64)> = totals.domains.into_iter().collect();
         domain_pages.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         Ok(Summary {
             end,
-            partitions: config.partitions as u64,
+            partitions: self.config.partitions as u64,
             pages: totals.pages,
             copies: totals.copies,
             near_copies: totals.near_copies,
@@ -188,8 +196,9 @@ impl Crawl {
             urls_queued,
             links_exchanged: totals.links_exchanged,
             bytes: totals.bytes,
-            seconds: env.clock.now().since(begun).as_secs_f64(),
+            seconds: self.env.clock.now().since(begun).as_secs_f64(),
             cpu_seconds: mattock_env::cpu_seconds().unwrap_or_default() - cpu_begun,
+            checkpoint_pause_ms: longest_pause.as_secs_f64() * 1000.0,
             domains: domain_pages.len() as u64,
             outcomes: totals.outcomes,
             refused: totals.refused,
@@ -197,5 +206,76 @@ impl Crawl {
             sitemaps: totals.sitemaps,
             domain_pages,
         })
+    }
+
+    /// Crawls until the end, or until something fails.
+    async fn run_once(&self, control: &Control) -> Result<Vec<Outcome>, CrawlError> {
+        let Crawl { env, directory, config, checkpoint, .. } = self;
+        let blocklist = Blocklist::default();
+        let mut helpers = Vec::new();
+        if let Some(path) = &config.links.blocklist {
+            let file = BlocklistFile::open(&env.files, path, &blocklist)?;
+            helpers.push(tokio::task::spawn_local(file.watch(env.clock.clone())));
+        }
+        let politeness = &config.politeness;
+        let mut servers = Servers::new(politeness.server_delay);
+        if config.partitions > 1 {
+            servers = servers.with_hosts(politeness.delay);
+        }
+        if self.restarted {
+            servers.hold_all(env.clock.now() + politeness.server_delay);
+        }
+        let coordinator = Coordinator::new(
+            env,
+            directory.checkpoint(),
+            checkpoint,
+            config.partitions,
+            config.checkpoint.clone(),
+        );
+        let pages = checkpoint.partitions.iter().map(|record| record.totals.pages).sum();
+        let (hub, inboxes) = Hub::new(config.partitions, config.max_pages, pages);
+        helpers.push(tokio::task::spawn_local(coordinator.clone().keep_time()));
+        helpers.push(tokio::task::spawn_local(storage::watch(
+            env.clone(),
+            directory.root().to_path_buf(),
+            config.checkpoint.disk_reserve_bytes,
+            hub,
+            coordinator.clone(),
+            self.progress.clone(),
+        )));
+        let common = Common {
+            env: env.clone(),
+            config: config.clone(),
+            directory: directory.clone(),
+            coordinator,
+            servers: Arc::new(servers),
+            restarted: self.restarted,
+            blocklist,
+            control: control.clone(),
+            progress: self.progress.clone(),
+        };
+        let mut running = Vec::new();
+        for (inbox, from) in inboxes.into_iter().zip(checkpoint.partitions.iter().cloned()) {
+            let member = common.clone();
+            running.push(if config.partitions == 1 || env.is_simulated() {
+                tokio::task::spawn_local(member.run(inbox, from))
+            } else {
+                let name = format!("partition-{}", inbox.index);
+                tokio::task::spawn_local(mattock_env::run_apart(name, move || member.run(inbox, from)))
+            });
+        }
+        drop(common);
+        let mut outcomes = Vec::new();
+        for task in running {
+            outcomes.push(task.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic())));
+        }
+        for helper in helpers {
+            helper.abort();
+            // It must be gone before anybody opens what it holds.
+            let _ = helper.await;
+        }
+        // Why a partition failed says more than that the others had to stop.
+        outcomes.sort_by_key(|outcome| matches!(outcome, Err(CrawlError::OtherPartition)));
+        outcomes.into_iter().collect()
     }
 }

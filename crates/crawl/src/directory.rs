@@ -5,8 +5,9 @@
 //! | `crawl.toml` | the configuration that the crawl was last run with; marks the directory as a crawl |
 //! | `warc/*.warc.*` | the archive |
 //! | `state/lock` | held by the process that crawls, so that there is only one |
-//! | `state/frontier/N` | the frontier of partition N, saved at every clean stop |
-//! | `state/totals.json` | what was counted so far, saved with it |
+//! | `state/CHECKPOINT` | the checkpoint that a restart goes back to |
+//! | `state/frontier/N` | the frontier of partition N |
+//! | `state/ledger/N` | what became of every URL of partition N |
 
 use std::path::{Path, PathBuf};
 
@@ -38,16 +39,48 @@ impl Directory {
             let saved = directory.read_config()?;
             return Ok((directory, Some(saved)));
         }
-        if entry.is_some() && !files.list(root).map_err(CrawlError::io("list", root))?.is_empty() {
+        if entry.is_some() && !directory.is_skeleton(root, 0)? {
             return Err(CrawlError::NotACrawl { path: root.to_path_buf() });
         }
         Ok((directory, None))
     }
 
+    /// Whether there is nothing below but what [`Directory::create`] makes, if it is interrupted before it is done.
+    fn is_skeleton(&self, path: &Path, depth: usize) -> Result<bool, CrawlError> {
+        for entry in self.files.list(path).map_err(CrawlError::io("list", path))? {
+            let known = match (depth, entry.is_dir) {
+                (0, true) => ["state", "warc"].contains(&entry.name.as_str()),
+                (0, false) => entry.name.strip_suffix(".tmp") == Some(MARKER),
+                (1, true) => entry.name == "ledger",
+                (1, false) => entry.name == "lock",
+                _ => false,
+            };
+            if !known || entry.is_dir && !self.is_skeleton(&path.join(&entry.name), depth + 1)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     /// Makes what is missing.
     pub(crate) fn create(&self) -> Result<(), CrawlError> {
-        for path in [self.root.clone(), self.state(), self.warc()] {
+        let sync = |path: &Path| self.files.sync_dir(path).map_err(CrawlError::io("sync", path));
+        let mut known = self.root.clone();
+        // The names of what is made durable must be durable too.
+        while self.files.entry(&known).map_err(CrawlError::io("look at", &known))?.is_none() {
+            match known.parent() {
+                Some(parent) if !parent.as_os_str().is_empty() => known = parent.to_path_buf(),
+                _ => break,
+            }
+        }
+        for path in [self.root.clone(), self.state(), self.warc(), self.ledgers()] {
             self.files.create_dir_all(&path).map_err(CrawlError::io("create", &path))?;
+        }
+        for path in [self.state(), self.root.clone()] {
+            sync(&path)?;
+        }
+        for path in self.root.ancestors().skip(1).filter(|path| path.starts_with(&known)) {
+            sync(if path.as_os_str().is_empty() { Path::new(".") } else { path })?;
         }
         Ok(())
     }
@@ -74,20 +107,6 @@ impl Directory {
         self.write(MARKER, config.to_toml().as_bytes())
     }
 
-    /// A file of the state, `None` if it was never written.
-    pub(crate) fn read_state(&self, name: &str) -> Result<Option<Vec<u8>>, CrawlError> {
-        let path = self.state().join(name);
-        match self.files.read(&path) {
-            Ok(bytes) => Ok(Some(bytes)),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(CrawlError::io("read", &path)(error)),
-        }
-    }
-
-    pub(crate) fn write_state(&self, name: &str, bytes: &[u8]) -> Result<(), CrawlError> {
-        self.write(&format!("state/{name}"), bytes)
-    }
-
     fn write(&self, name: &str, bytes: &[u8]) -> Result<(), CrawlError> {
         let path = self.root.join(name);
         self.files.write_atomic(&path, bytes).map_err(CrawlError::io("write", &path))
@@ -95,6 +114,21 @@ impl Directory {
 
     pub(crate) fn state(&self) -> PathBuf {
         self.root.join("state")
+    }
+
+    /// The checkpoint that a restart goes back to.
+    pub(crate) fn checkpoint(&self) -> PathBuf {
+        self.state().join("CHECKPOINT")
+    }
+
+    /// The directory of the frontiers.
+    pub(crate) fn frontiers(&self) -> PathBuf {
+        self.state().join("frontier")
+    }
+
+    /// The directory of the ledgers.
+    pub(crate) fn ledgers(&self) -> PathBuf {
+        self.state().join("ledger")
     }
 
     pub(crate) fn warc(&self) -> PathBuf {

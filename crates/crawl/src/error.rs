@@ -62,13 +62,13 @@ pub enum CrawlError {
     /// The frontier could not go on.
     #[error(transparent)]
     Frontier(#[from] FrontierError),
-    /// The saved totals cannot be used.
-    #[error("the saved totals {} cannot be read: {message}; delete the file to count from zero", path.display())]
-    Totals {
+    /// The checkpoint that the crawl would go on from cannot be used.
+    #[error("the checkpoint {}: {problem}", path.display())]
+    Checkpoint {
         /// The file.
         path: PathBuf,
         /// What is wrong with it.
-        message: String,
+        problem: CheckpointProblem,
     },
     /// The configuration is wrong.
     #[error(transparent)]
@@ -76,6 +76,22 @@ pub enum CrawlError {
     /// The archive could not be written.
     #[error(transparent)]
     Repository(#[from] RepositoryError),
+}
+
+/// What is wrong with a checkpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CheckpointProblem {
+    /// Of another version.
+    #[error("it has format version {0}, and this program knows version {known}; use the program that wrote it", known = crate::checkpoint::VERSION)]
+    Version(u32),
+    /// Bytes changed or are missing.
+    #[error(
+        "it is damaged (its checksum is wrong); restore it from a copy, or see what is left with `mattock check`"
+    )]
+    Damaged,
+    /// It is of a crawl with another number of partitions.
+    #[error("it is of another number of partitions than crawl.toml says; restore both from the same copy")]
+    Partitions,
 }
 
 fn hint(source: &io::Error) -> &'static str {

@@ -9,15 +9,15 @@
 //! ```
 //!
 //! [`Crawl::open`] makes or reopens a directory, [`Crawl::run`] crawls until there is nothing left, a limit is
-//! reached or [`Control::stop`] is called; then it closes its files and saves the frontier, so that the next run
-//! goes on from there. The same code runs on real sockets and on virtual time: everything comes from the
-//! [`Env`](mattock_env::Env) it is given.
+//! reached or [`Control::stop`] is called. Every now and then, and at the end, it makes a [checkpoint](checkpoint): the next run goes
+//! on from the last one, however this one ended. The same code runs on real sockets and on virtual time: everything comes from
+//! the [`Env`](mattock_env::Env) it is given.
 //!
-//! What a crash loses in this version: the frontier of the current run (it is saved at the end), and the archive's
-//! unsynced tail.
+//! What a crash loses: pages since the last checkpoint, which are fetched again.
 
 mod archive;
 mod blocking;
+mod checkpoint;
 pub mod config;
 mod connections;
 mod control;
@@ -30,8 +30,10 @@ mod page;
 mod partition;
 mod progress;
 mod rules;
+mod saved;
 mod settle;
 mod sitemap;
+mod storage;
 mod summary;
 mod task;
 pub mod units;
@@ -39,7 +41,8 @@ pub mod units;
 pub use config::{Config, ConfigError, RawConfig};
 pub use control::Control;
 pub use crawl::Crawl;
-pub use error::CrawlError;
+pub use error::{CheckpointProblem, CrawlError};
 pub use progress::Progress;
 pub use rules::{LinkRules, SitemapRules};
+pub use saved::{PartitionCounts, SavedCrawl};
 pub use summary::{End, Summary};

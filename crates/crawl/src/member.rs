@@ -3,14 +3,16 @@
 //! Everything that the partitions of a crawl have in common is in [`Common`], which goes to every thread. What a partition
 //! owns is made on its thread and never leaves it.
 
-use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use mattock_env::Env;
 use mattock_frontier::blocklist::Blocklist;
 use mattock_frontier::{Counts, Frontier, FrontierOptions, Servers};
-use mattock_repository::{WarcWriter, WriterOptions};
+use mattock_repository::{Ledger, WarcWriter, WriterOptions};
 
+use crate::checkpoint::{Coordinator, Part, PartitionRecord, Seat};
+use crate::directory::Directory;
 use crate::exchange::{Inbox, Outbox};
 use crate::partition::Partition;
 use crate::summary::Totals;
@@ -21,9 +23,8 @@ use crate::{Config, Control, CrawlError, End, Progress};
 pub(crate) struct Common {
     pub(crate) env: Env,
     pub(crate) config: Config,
-    /// The directory of the frontiers, each in one of its own.
-    pub(crate) frontiers: PathBuf,
-    pub(crate) warc: PathBuf,
+    pub(crate) directory: Directory,
+    pub(crate) coordinator: Arc<Coordinator>,
     pub(crate) servers: Arc<Servers>,
     /// Whether there was an earlier run.
     pub(crate) restarted: bool,
@@ -37,41 +38,30 @@ pub(crate) struct Outcome {
     pub(crate) end: End,
     pub(crate) totals: Totals,
     pub(crate) counts: Counts,
-}
-
-/// Where the frontier of a partition is.
-pub(crate) fn frontier_dir(frontiers: &std::path::Path, index: usize) -> PathBuf {
-    frontiers.join(index.to_string())
+    /// The longest that it stood still for a checkpoint.
+    pub(crate) longest_pause: Duration,
 }
 
 impl Common {
-    /// Runs one partition to its end and saves it. `totals` is what is counted already.
-    pub(crate) async fn run(self, inbox: Inbox, totals: Totals) -> Result<Outcome, CrawlError> {
-        let mut partition = self.open(inbox, totals)?;
-        let end = partition.run().await;
-        // The archive is closed whatever happened; after a failure the saved state stays that of the last clean stop.
-        let archived = partition.archive.finish();
-        let Partition { mut frontier, mut totals, outbox, env, .. } = partition;
-        let end = end?;
-        archived?;
-        let counts = frontier.counts();
-        for (refusal, count) in &counts.refused {
-            *totals.refused.entry(refusal.to_string()).or_default() += count;
-        }
-        totals.copies += counts.content.copies;
-        totals.near_copies += counts.content.near_copies;
-        totals.links_exchanged += outbox.sent;
-        frontier.save(env.clock.now())?;
-        Ok(Outcome { end, totals, counts })
+    /// Runs one partition to its last checkpoint. `from` is what the one before says of it.
+    pub(crate) async fn run(self, inbox: Inbox, from: PartitionRecord) -> Result<Outcome, CrawlError> {
+        let mut partition = self.open(inbox, from)?;
+        let end = partition.run().await?;
+        let (counts, totals) = (partition.frontier.counts(), partition.totals_now());
+        Ok(Outcome { end, totals, counts, longest_pause: partition.part.longest_pause })
     }
 
-    fn open(self, inbox: Inbox, totals: Totals) -> Result<Partition, CrawlError> {
-        let Common { env, config, frontiers, warc, servers, restarted, blocklist, control, progress } = self;
+    fn open(self, inbox: Inbox, from: PartitionRecord) -> Result<Partition, CrawlError> {
+        let Common { env, config, directory, coordinator, servers, restarted, blocklist, control, progress } =
+            self;
         let (index, count) = (inbox.index, inbox.hub.partitions());
+        // From here on the others know if this one fails.
+        let part = Part::new(&env, Seat::new(&coordinator, index));
+        let PartitionRecord { ledger_bytes, totals, .. } = from;
         let politeness = config.politeness.clone();
         let mut frontier = Frontier::open(
             &env,
-            &frontier_dir(&frontiers, index),
+            &directory.frontiers().join(index.to_string()),
             FrontierOptions {
                 scope: config.scope(),
                 blocklist,
@@ -81,6 +71,7 @@ impl Common {
                 product_token: config.product.clone(),
                 budget: config.budget.clone(),
                 memory_bytes: config.memory_bytes / count as u64,
+                checkpoint: coordinator.committed(),
                 restarted,
             },
             servers,
@@ -95,9 +86,24 @@ impl Common {
         let writer = config.writer_options();
         let prefix = if count == 1 { writer.prefix } else { format!("{}-p{index}", writer.prefix) };
         let random = env.random.fork(&format!("warc {index}"));
-        let archive = WarcWriter::open(&env.files, &warc, WriterOptions { prefix, ..writer }, random)?;
+        let archive =
+            WarcWriter::open(&env.files, &directory.warc(), WriterOptions { prefix, ..writer }, random)?;
+        let ledger = Ledger::open(&env.files, &directory.ledgers().join(index.to_string()), ledger_bytes)?;
         let outbox = Outbox::new(&inbox.hub);
         let rules = config.rules.clone();
-        Ok(Partition { env, config, frontier, archive, rules, totals, control, progress, inbox, outbox })
+        Ok(Partition {
+            env,
+            config,
+            frontier,
+            archive,
+            ledger,
+            part,
+            rules,
+            totals,
+            control,
+            progress,
+            inbox,
+            outbox,
+        })
     }
 }

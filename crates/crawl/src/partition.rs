@@ -14,11 +14,12 @@ use mattock_env::{Env, Time};
 use mattock_extract::Options;
 use mattock_fetch::{Client, Connection, Exchange, Failure};
 use mattock_frontier::{Frontier, HostToResolve, Next, Purpose, Visit};
-use mattock_repository::WarcWriter;
+use mattock_repository::{Ledger, WarcWriter};
 use mattock_weburl::WebUrl;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::JoinHandle;
 
+use crate::checkpoint::{Call, Part};
 use crate::connections::Connections;
 use crate::exchange::{Inbox, Outbox, Parcel};
 use crate::progress::Reading;
@@ -58,6 +59,8 @@ const TURN: usize = 16;
 const TURNS_UNSEEN: u64 = 32;
 /// How long until a partition that others hold up looks again.
 const HELD_UP: Duration = Duration::from_millis(5);
+/// How long until a partition that was told to hold looks again.
+const HELD: Duration = Duration::from_secs(1);
 /// Parcels taken in between two turns.
 const PARCELS: usize = 4;
 
@@ -67,6 +70,8 @@ pub(crate) struct Partition {
     pub(crate) config: Config,
     pub(crate) frontier: Frontier,
     pub(crate) archive: WarcWriter,
+    pub(crate) ledger: Ledger,
+    pub(crate) part: Part,
     pub(crate) rules: LinkRules,
     pub(crate) totals: Totals,
     pub(crate) control: Control,
@@ -89,6 +94,13 @@ pub(crate) struct Run<'a> {
     number_next: u64,
 }
 
+impl Drop for Run<'_> {
+    /// A run that failed asks for nothing more: who takes its place knows nothing of what is under way.
+    fn drop(&mut self) {
+        self.in_flight.values().for_each(|(_, task)| task.abort());
+    }
+}
+
 /// What the dispatcher found.
 enum Idle {
     /// There is more to begin; the fetches have their turn first.
@@ -100,6 +112,19 @@ enum Idle {
 }
 
 impl Partition {
+    /// What was counted over all runs until now.
+    pub(crate) fn totals_now(&self) -> Totals {
+        let mut totals = self.totals.clone();
+        let counts = self.frontier.counts();
+        for (refusal, count) in &counts.refused {
+            *totals.refused.entry(refusal.to_string()).or_default() += count;
+        }
+        totals.copies += counts.content.copies;
+        totals.near_copies += counts.content.near_copies;
+        totals.links_exchanged += self.outbox.sent;
+        totals
+    }
+
     /// Crawls until there is nothing left, a limit is reached, or it is asked to stop.
     pub(crate) async fn run(&mut self) -> Result<End, CrawlError> {
         let (sender, receiver) = unbounded_channel();
@@ -134,36 +159,47 @@ impl Run<'_> {
         let mut turns = 0u64;
         loop {
             let idle = self.dispatch(receiver.len())?;
+            let over = if let Idle::Over(end) = idle { Some(end) } else { None };
+            let drained = over.filter(|_| self.in_flight.is_empty());
+            let free = self.poll_checkpoint()?;
+            if drained.is_some() {
+                self.partition.part.seat.ask_for_last();
+            }
+            let call = self.partition.part.seat.call();
+            if free
+                && let Some(call) = call
+                && (drained.is_some() || !call.last)
+            {
+                self.take_part(call, drained).await?;
+                if let (true, Some(end)) = (call.last, drained) {
+                    return self.end(end).await;
+                }
+                continue;
+            }
             turns += 1;
             if turns.is_multiple_of(TURNS_UNSEEN) || !matches!(idle, Idle::Not) {
                 self.publish();
                 self.partition.outbox.flush();
             }
-            let (until, over) = match idle {
+            let until = match idle {
                 Idle::Not => {
                     self.take_back_some(&mut receiver)?;
                     self.take_in_some()?;
                     tokio::task::yield_now().await;
                     continue;
                 }
-                Idle::Until(time) => (time, None),
-                Idle::Over(end) => {
+                Idle::Until(time) => time,
+                Idle::Over(_) => {
                     let give_up = *give_up.get_or_insert_with(|| clock.now() + STOP_GRACE);
-                    if clock.now() >= give_up {
+                    if clock.now() >= give_up && drained.is_none() {
                         self.abandon();
+                        continue;
                     }
-                    (Some(give_up), Some(end))
+                    drained.is_none().then_some(give_up)
                 }
             };
-            if let Some(end) = over
-                && self.in_flight.is_empty()
-            {
-                if !self.partition.inbox.pass_gate().await {
-                    return Err(CrawlError::OtherPartition);
-                }
-                while self.take_in_some()? {}
-                return Ok(end);
-            }
+            let part = &self.partition.part;
+            let until = [until, part.look_at(clock.now())].into_iter().flatten().min();
             tokio::select! {
                 biased;
                 Some(report) = receiver.recv() => {
@@ -171,11 +207,49 @@ impl Run<'_> {
                     self.take_back_some(&mut receiver)?;
                 }
                 parcel = self.partition.inbox.take() => self.take_in(&parcel)?,
+                () = part.seat.called(), if call.is_none() => {}
                 () = control.stopped(), if over.is_none() => {}
                 () = hub.ended(), if over.is_none() => {}
                 () = clock.sleep_until(until.unwrap_or_default()), if until.is_some() => {}
             }
         }
+    }
+
+    /// Takes part in a checkpoint: everybody's links are where they belong, and then everybody begins to save.
+    async fn take_part(&mut self, call: Call, end: Option<End>) -> Result<(), CrawlError> {
+        let clock = self.partition.env.clock.clone();
+        let before = clock.now();
+        self.partition.outbox.flush();
+        self.partition.part.seat.pass(call).await?;
+        for _ in 0..self.partition.inbox.len() {
+            let Some(parcel) = self.partition.inbox.try_take() else { break };
+            self.take_in(&parcel)?;
+        }
+        self.count_failed()?;
+        let totals = self.partition.totals_now();
+        let Partition { part, frontier, archive, ledger, .. } = &mut *self.partition;
+        part.begin(call.number, frontier, archive, ledger, totals, end)?;
+        part.longest_pause = part.longest_pause.max(clock.now().since(before));
+        Ok(())
+    }
+
+    /// Goes on with a checkpoint that is being written; whether none is.
+    fn poll_checkpoint(&mut self) -> Result<bool, CrawlError> {
+        let partition = &mut *self.partition;
+        if !partition.part.is_busy() {
+            return Ok(true);
+        }
+        partition.part.poll(&mut partition.frontier)
+    }
+
+    /// Waits until the last checkpoint counts.
+    async fn end(&mut self, end: End) -> Result<End, CrawlError> {
+        let clock = self.partition.env.clock.clone();
+        while !self.poll_checkpoint()? {
+            clock.sleep_until(self.partition.part.look_at(clock.now()).unwrap_or_default()).await;
+        }
+        self.partition.part.seat.leave();
+        Ok(end)
     }
 
     /// Begins visits that are allowed now, a turn's worth of them; none if so many wait to be taken back.
@@ -196,6 +270,9 @@ impl Run<'_> {
                 return Ok(Idle::Not);
             }
             let now = self.partition.env.clock.now();
+            if hub.is_held() {
+                return Ok(Idle::Until(Some(now + HELD)));
+            }
             if self.partition.outbox.is_held_up() {
                 return Ok(Idle::Until(Some(now + HELD_UP)));
             }
@@ -207,7 +284,7 @@ impl Run<'_> {
             if !matches!(&next, Next::Visit(visit) if visit.is_page()) {
                 hub.unclaim_page();
             }
-            self.count_failed();
+            self.count_failed()?;
             match next {
                 Next::Visit(visit) => {
                     left -= 1;
@@ -244,11 +321,13 @@ impl Run<'_> {
     }
 
     /// Counts URLs that failed because their host did.
-    pub(crate) fn count_failed(&mut self) {
+    pub(crate) fn count_failed(&mut self) -> Result<(), CrawlError> {
         let partition = &mut *self.partition;
         for (request, outcome) in partition.frontier.take_failed() {
             partition.totals.count_request(&request, outcome);
+            partition.note_failure(&request, outcome)?;
         }
+        Ok(())
     }
 
     fn locate(&mut self, host: HostToResolve, now: Time) {
@@ -318,7 +397,7 @@ impl Run<'_> {
                 queued: counts.queued,
                 in_flight: self.in_flight.len() as u64,
                 hosts: counts.hosts,
-                seen: counts.seen,
+                seen: counts.accounts.seen,
             },
         );
     }

@@ -1,11 +1,13 @@
 //! Numbers that a running crawl shows to whoever looks: written by the partitions, each its own, and read by displays.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// Counters and gauges of a running crawl.
 #[derive(Debug)]
 pub struct Progress {
     partitions: Vec<Gauges>,
+    notice: Mutex<Option<String>>,
 }
 
 /// Those of one partition.
@@ -41,7 +43,19 @@ pub struct Reading {
 
 impl Progress {
     pub(crate) fn new(partitions: usize) -> Progress {
-        Progress { partitions: (0..partitions).map(|_| Gauges::default()).collect() }
+        Progress {
+            partitions: (0..partitions).map(|_| Gauges::default()).collect(),
+            notice: Mutex::default(),
+        }
+    }
+
+    /// Why the crawl stands still, if somebody should do something about it.
+    pub fn trouble(&self) -> Option<String> {
+        self.notice.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn notice(&self, notice: Option<String>) {
+        *self.notice.lock().unwrap_or_else(PoisonError::into_inner) = notice;
     }
 
     /// The numbers now, of all partitions together.

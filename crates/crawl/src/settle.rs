@@ -9,6 +9,7 @@ use mattock_frontier::{
     Finished, HostToResolve, Link, PageContent, Purpose, Request, RobotsAnswer, Settled, Sketch, Target,
     Visit,
 };
+use mattock_repository::Row;
 use mattock_weburl::WebUrl;
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -28,8 +29,7 @@ impl Run<'_> {
             (Errand::Visit(visit), _) => self.settle_broken(visit)?,
             (Errand::Locate(host), came) => self.located(&host, came)?,
         }
-        self.count_failed();
-        Ok(())
+        self.count_failed()
     }
 
     fn located(&mut self, host: &HostToResolve, came: Option<Came>) -> Result<(), CrawlError> {
@@ -69,10 +69,24 @@ impl Run<'_> {
         let last = partition.frontier.settles(&visit, outcome) == Settled::Done;
         let content =
             if is_robots { None } else { content(request.target, &exchange, limits, &partition.rules) };
+        let mut written = None;
         if last && outcome.status().is_some() && partition.wants(&visit, &exchange) {
             let coded = exchange.field("content-encoding").is_some();
             let cut = coded && content.as_ref().is_some_and(|content| content.end == DecodeEnd::Length);
-            archive::store(&mut partition.archive, request.url.as_str(), request.depth, &exchange, cut)?;
+            let archive = &mut partition.archive;
+            written = Some(archive::store(archive, request.url.as_str(), request.depth, &exchange, cut)?);
+        }
+        if last && !is_robots {
+            partition.ledger.append(&Row {
+                url: request.url.as_str(),
+                time: exchange.begun_unix,
+                outcome: &outcome.to_string(),
+                depth: request.depth,
+                took_ms: exchange.finished.since(exchange.begun).as_millis() as u64,
+                digest: written.as_ref().map(|written| written.payload_digest),
+                place: written.map(|written| written.place),
+                truncated: exchange.truncated.is_some(),
+            })?;
         }
         let (harvest, sketch) = match &content {
             _ if is_robots || !last => (Harvest::default(), Sketch::NoText),
@@ -85,7 +99,10 @@ impl Run<'_> {
         let partition = &mut *self.partition;
         if visit.is_page() {
             match outcome.status() {
-                Some(200) if last => partition.inbox.hub.count_page(),
+                Some(200) if last => {
+                    partition.inbox.hub.count_page();
+                    partition.part.seat.coordinator.count_page();
+                }
                 _ => partition.inbox.hub.unclaim_page(),
             }
         }
@@ -146,6 +163,9 @@ impl Run<'_> {
         let partition = &mut *self.partition;
         let now = partition.env.clock.now();
         let outcome = FetchOutcome::Failed(Failure::Internal);
+        if visit.purpose == Purpose::Page && partition.frontier.settles(&visit, outcome) == Settled::Done {
+            partition.note_failure(&visit.request, outcome)?;
+        }
         tracing::error!(url = visit.request.url.as_str(), "a fetch broke down");
         match &visit.purpose {
             Purpose::Robots { .. } => partition.totals.robots_fetches += 1,
@@ -215,6 +235,24 @@ fn content<'a>(
 }
 
 impl Partition {
+    /// A URL is settled without an answer of its server to it.
+    pub(crate) fn note_failure(
+        &mut self,
+        request: &Request,
+        outcome: FetchOutcome,
+    ) -> Result<(), CrawlError> {
+        Ok(self.ledger.append(&Row {
+            url: request.url.as_str(),
+            time: self.env.clock.unix(),
+            outcome: &outcome.to_string(),
+            depth: request.depth,
+            took_ms: 0,
+            digest: None,
+            place: None,
+            truncated: false,
+        })?)
+    }
+
     /// Whether an answer is kept. What comes of another type than the crawl keeps is counted.
     fn wants(&mut self, visit: &Visit, exchange: &Exchange) -> bool {
         if visit.purpose != Purpose::Page || exchange.outcome.status() != Some(200) {

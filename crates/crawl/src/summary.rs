@@ -124,6 +124,8 @@ pub struct Summary {
     pub seconds: f64,
     /// CPU seconds of the process in this run.
     pub cpu_seconds: f64,
+    /// The longest that a partition stood still for a checkpoint of this run.
+    pub checkpoint_pause_ms: f64,
     /// Domains that pages were fetched from; each partition counts up to 65,536.
     pub domains: u64,
     /// What became of the URLs that were fetched: statuses and failures with their counts.

@@ -144,6 +144,11 @@ impl<V: Value> Drum<V> {
         Ok(number)
     }
 
+    /// Waits until [`finished_checkpoint`](Drum::finished_checkpoint) can tell how the last one ended.
+    pub fn wait_for_checkpoint(&mut self) {
+        self.checkpoint_lane.wait_all();
+    }
+
     /// How the checkpoint ended that was begun last: once, and `None` while it is being written.
     pub fn finished_checkpoint(&mut self) -> Option<Result<Checkpoint>> {
         self.poll();

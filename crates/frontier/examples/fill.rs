@@ -97,7 +97,7 @@ fn main() {
             let disk = bytes_below(&env.files, &dir) as f64;
             println!(
                 "{:>12} seen {:>12} queued {visited:>10} visited {speed:>10.0} links/s {rss:>7.0} MB peak {:>6.1} bytes on disk per queued URL",
-                counts.seen,
+                counts.accounts.seen,
                 counts.queued,
                 disk / counts.queued as f64
             );

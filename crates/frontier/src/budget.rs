@@ -203,13 +203,28 @@ impl Budget {
         self.star.len() + self.beast.len() + self.answered.len() as u64
     }
 
-    /// Makes the degrees durable, and says the rest of its state: Star's and Beast's.
-    pub(crate) fn save(&mut self) -> Result<(Vec<u8>, Vec<u8>)> {
+    /// Begins to make the degrees durable, and says the rest of its state: Star's and Beast's.
+    pub(crate) fn begin_save(&mut self) -> Result<(Vec<u8>, Vec<u8>)> {
         self.place()?;
-        self.star.checkpoint()?;
+        self.star.begin_checkpoint()?;
         let (mut star, mut beast) = (Vec::new(), Vec::new());
         self.star.encode(&mut star);
         self.beast.encode(&mut beast);
         Ok((star, beast))
+    }
+
+    /// How the save ended: once, and `None` while it is being written.
+    pub(crate) fn finished_save(&mut self) -> Option<Result<()>> {
+        self.star.finished_checkpoint().map(|outcome| Ok(outcome.map(|_| ())?))
+    }
+
+    /// Waits until it can be told.
+    pub(crate) fn wait_for_save(&mut self) {
+        self.star.wait_for_checkpoint();
+    }
+
+    /// A restart goes back to the last save that has ended.
+    pub(crate) fn committed(&mut self) {
+        self.star.keep_newest_checkpoint();
     }
 }

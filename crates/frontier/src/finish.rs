@@ -54,7 +54,10 @@ impl Frontier {
                 let request = Request { attempt: attempt + 1, ..visit.request.clone() };
                 self.deferred.push(Reverse((at + wait, request.number, DeferredRequest(request))));
             }
-            Purpose::Page => {}
+            Purpose::Page => match outcome.status() {
+                Some(_) => self.accounts.fetched += 1,
+                None => self.accounts.failed += 1,
+            },
             Purpose::Robots { host, hops } if again => {
                 self.ask(visit.request.url.clone(), host, hops, attempt + 1, now)?;
             }
@@ -97,11 +100,15 @@ impl Frontier {
     pub(crate) fn call_off(&mut self, visit: Visit, refusal: Refusal, now: Time) -> Result<()> {
         let slot = self.bench.call_off(&visit, now);
         match visit.purpose {
-            Purpose::Page => self.refuse(refusal),
+            Purpose::Page => {
+                self.accounts.refused += 1;
+                self.refuse(refusal);
+            }
             Purpose::Robots { ref host, .. } if visit.request.url.host() == &**host => {
                 // Nothing of this host is visited; should that change, it is asked again.
                 if let Some(slot) = slot {
                     for _ in self.bench.drain(slot) {
+                        self.accounts.refused += 1;
                         self.refuse(refusal);
                     }
                     self.bench.host_mut(slot).rules = Rules::Unknown { before: None };
@@ -169,6 +176,7 @@ impl Frontier {
     /// Gives up what waits on the bench for a host that cannot be reached.
     fn fail_host(&mut self, slot: usize, outcome: FetchOutcome, now: Time) -> Result<()> {
         for request in self.bench.drain(slot) {
+            self.accounts.failed += 1;
             self.failed.push((request, outcome));
         }
         self.bench.schedule(slot, now);

@@ -71,7 +71,7 @@ impl Frontier {
             }
             let new = &mut self.new;
             let count = self.seen.new_links_ready(BATCH, |record| new.push_back(record.to_vec()))?;
-            self.seen_count += count as u64;
+            self.accounts.seen += count as u64;
             if count == 0 {
                 return Ok(());
             }

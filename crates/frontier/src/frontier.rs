@@ -13,6 +13,7 @@ use mattock_fetch::FetchOutcome;
 use mattock_queue::Queues;
 use mattock_weburl::WebUrl;
 
+use crate::accounts::Accounts;
 use crate::admission::Admission;
 use crate::bands::Bands;
 use crate::bench::{Bench, Job, Slot};
@@ -22,6 +23,7 @@ use crate::error::Result;
 use crate::options::{Cut, FrontierOptions};
 use crate::overflow::Overflow;
 use crate::rules::{RobotsStage, robots_url};
+use crate::save::Saves;
 use crate::{
     Application, Link, Politeness, Purpose, Refusal, Request, Scope, Servers, Sitemaps, Target, Visit, record,
 };
@@ -60,11 +62,11 @@ pub enum Settled {
     Again,
 }
 
-/// Where the URLs are: `seen` = done + `queued` + `in_flight` + refused after `seen`.
+/// Where the URLs are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// URLs that passed the scope, each once.
-    pub seen: u64,
+    /// URLs that passed the scope, and those that are settled.
+    pub accounts: Accounts,
     /// URLs that wait, wherever they do.
     pub queued: u64,
     /// Visits under way.
@@ -75,6 +77,13 @@ pub struct Counts {
     pub refused: BTreeMap<Refusal, u64>,
     /// Pages that were no news.
     pub content: ContentCounts,
+}
+
+impl Counts {
+    /// URLs that nobody can account for; 0 unless there is a bug.
+    pub fn missing(&self) -> i64 {
+        self.accounts.missing(self.queued + self.in_flight)
+    }
 }
 
 /// A request that waits for another try: when, its number, what.
@@ -124,7 +133,8 @@ pub struct Frontier {
     /// Page visits under way, by number.
     pub(crate) in_flight: BTreeMap<u64, Request>,
     pub(crate) refused: BTreeMap<Refusal, u64>,
-    pub(crate) seen_count: u64,
+    pub(crate) accounts: Accounts,
+    pub(crate) saves: Saves,
     pub(crate) number_next: u64,
     /// When stages that collect batches may be hurried again although nobody is idle.
     pub(crate) hurry_next: Time,
@@ -139,11 +149,11 @@ pub struct Frontier {
 }
 
 impl Frontier {
-    /// Opens the frontier in `dir` as it was saved last, or an empty one. Makes no file. `servers` are shared with the other
+    /// Opens the frontier in `dir` as it was at the checkpoint that the options name. Makes no file. `servers` are shared with the other
     /// partitions of the process.
     pub fn open(env: &Env, dir: &Path, options: FrontierOptions, servers: Arc<Servers>) -> Result<Frontier> {
         let cut = Cut::new(options.memory_bytes);
-        let saved = crate::state::read(env, dir)?;
+        let saved = crate::state::read(env, dir, options.checkpoint)?;
         let at = saved.as_ref().map(|saved| saved.checkpoints).unwrap_or_default();
         let drum = |memory_bytes| mattock_drum::Options::new(memory_bytes);
         let seen = UrlSeen::open_at(env, &dir.join("seen"), drum(cut.seen_bytes), Some(at.seen))?;
@@ -184,7 +194,8 @@ impl Frontier {
             deferred: BinaryHeap::new(),
             in_flight: BTreeMap::new(),
             refused: BTreeMap::new(),
-            seen_count: 0,
+            accounts: Accounts::default(),
+            saves: Saves::new(env),
             number_next: 0,
             hurry_next: Time::ZERO,
             restarted: options.restarted.then(|| env.clock.now()),
@@ -197,15 +208,11 @@ impl Frontier {
                 .bench
                 .hold_all(time + frontier.politeness.delay, time + frontier.politeness.domain_delay);
         }
+        frontier.remove_litter(options.checkpoint)?;
         if let Some(saved) = saved {
-            frontier.restore(saved)?;
+            frontier.restore(options.checkpoint, saved)?;
         }
         Ok(frontier)
-    }
-
-    /// Whether an earlier run has saved a frontier in `dir` that can be taken up.
-    pub fn is_saved(env: &Env, dir: &Path) -> Result<bool> {
-        Ok(crate::state::read(env, dir)?.is_some())
     }
 
     /// Makes a seed's surroundings part of the scope.
@@ -321,6 +328,7 @@ impl Frontier {
                         let rules = self.bench.host(slot).rules.latest();
                         rules.is_some_and(|robots| robots.disallow_reason().is_some())
                     });
+                    self.accounts.refused += 1;
                     self.refuse(if unreachable { Refusal::RobotsUnreachable } else { Refusal::Robots });
                 }
                 None if self.feed(now)? || self.refill(now)? => {}
@@ -424,7 +432,7 @@ impl Frontier {
     /// Where the URLs are.
     pub fn counts(&self) -> Counts {
         Counts {
-            seen: self.seen_count,
+            accounts: self.accounts,
             queued: self.queued(),
             in_flight: self.in_flight.len() as u64,
             hosts: self.bench.len() as u64,

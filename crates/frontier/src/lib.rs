@@ -29,6 +29,7 @@
 //! Robots rules are judged when a visit is about to begin and not before the URL waits, as the URL may wait for days. A host is
 //! asked for its robots.txt when it comes onto the bench and the cache does not know it; its URLs wait there and behind it.
 
+mod accounts;
 mod admission;
 mod application;
 mod bands;
@@ -50,6 +51,7 @@ mod overflow;
 mod politeness;
 mod record;
 mod rules;
+mod save;
 pub mod scope;
 mod servers;
 pub mod star;
@@ -57,6 +59,7 @@ mod state;
 pub mod traps;
 mod trials;
 
+pub use accounts::Accounts;
 pub use application::{Application, BreadthFirst, ShortPathsFirst};
 pub use bands::{BAND_LAST, BANDS};
 pub use content::{ContentCounts, PageContent, Sketch};

@@ -22,6 +22,8 @@ pub struct FrontierOptions {
     pub product_token: String,
     /// Memory for all of it.
     pub memory_bytes: u64,
+    /// The checkpoint that is opened; 0 is the empty frontier before the first.
+    pub checkpoint: u64,
     /// Whether an earlier run may have visited anybody until just now: then everybody is left alone for a delay first.
     pub restarted: bool,
     /// Whether the addresses of hosts are looked up before they are visited. Without, servers cannot be told apart.
@@ -44,6 +46,7 @@ impl FrontierOptions {
             budget: BudgetPolicy::Unlimited,
             product_token: product_token.to_owned(),
             memory_bytes: FrontierOptions::MEMORY_BYTES_MIN,
+            checkpoint: 0,
             restarted: false,
             resolve: false,
         }

@@ -1,27 +1,31 @@
-//! The frontier on disk: saving it and taking it up again.
-//!
-//! Repositories and queues make checkpoints of their own. The file `STATE` names one of each, and holds what is in RAM: counts,
-//! the bench with its hosts, what waits for another try, and the visits that are under way. It is replaced in one atomic step
-//! after the others are durable, so whatever happens, the newest `STATE` is one consistent moment.
+//! The file `STATE-N`: what of the frontier is in RAM at checkpoint N, and which checkpoints of its parts belong to it.
 //!
 //! ```text
 //! "MATTOCKF", version u32, then numbers as u64, u32, u8 little-endian and counted bytes (u32), CRC-32 of all before it
 //! ```
 
-use std::cmp::Reverse;
 use std::path::Path;
 use std::time::Duration;
 
-use mattock_env::{Env, Time};
-use mattock_weburl::WebUrl;
+use mattock_env::Env;
 
+use crate::accounts::Accounts;
 use crate::error::{FrontierError, Result, StateProblem};
-use crate::frontier::{DeferredRequest, Frontier};
 use crate::{Request, record};
 
 const MAGIC: &[u8; 8] = b"MATTOCKF";
-pub(crate) const VERSION: u32 = 5;
+pub(crate) const VERSION: u32 = 6;
 const NAME: &str = "STATE";
+
+/// The name of the state of a checkpoint.
+pub(crate) fn name(checkpoint: u64) -> String {
+    format!("{NAME}-{checkpoint}")
+}
+
+/// The checkpoint that a state of this name belongs to.
+pub(crate) fn number_of(name: &str) -> Option<u64> {
+    name.strip_prefix(NAME)?.strip_prefix('-')?.parse().ok()
+}
 
 /// The checkpoints of the parts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,119 +44,49 @@ pub(crate) struct Learnt<'a> {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct SavedHost {
-    name: String,
-    overflow: u64,
+pub(crate) struct SavedHost {
+    pub(crate) name: String,
+    pub(crate) overflow: u64,
     /// How long it must still be left alone.
-    wait: Duration,
-    requests: Vec<Request>,
+    pub(crate) wait: Duration,
+    /// Those under way included.
+    pub(crate) requests: Vec<Request>,
 }
 
 /// What `STATE` holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Saved {
     pub(crate) checkpoints: Checkpoints,
-    seen_count: u64,
-    number_next: u64,
+    pub(crate) accounts: Accounts,
+    pub(crate) number_next: u64,
     /// Star's and Beast's own state, if there are budgets.
-    budgets: Option<(Vec<u8>, Vec<u8>)>,
-    novelty: Vec<u8>,
-    traps: Vec<u8>,
-    hosts: Vec<SavedHost>,
-    deferred: Vec<(Duration, Request)>,
+    pub(crate) budgets: Option<(Vec<u8>, Vec<u8>)>,
+    pub(crate) novelty: Vec<u8>,
+    pub(crate) traps: Vec<u8>,
+    pub(crate) hosts: Vec<SavedHost>,
+    pub(crate) deferred: Vec<(Duration, Request)>,
 }
 
-impl Frontier {
-    /// Makes everything durable: a crash goes back to here or later. Visits under way are saved as not yet made.
-    pub fn save(&mut self, now: Time) -> Result<()> {
-        self.take_new()?;
-        let budgets = self.budget.as_mut().map(|budget| budget.save()).transpose()?;
-        // The disk is asked by all of them at once: most of a checkpoint is waiting for it.
-        let checkpoints = Checkpoints {
-            content: self.content.digests().begin_checkpoint()?,
-            seen: self.seen.begin_checkpoint()?,
-            robots: self.robots.cache().begin_checkpoint()?,
-            queues: self.queues.checkpoint()?.number,
-        };
-        self.content.digests().end_checkpoint()?;
-        self.seen.end_checkpoint()?;
-        self.robots.cache().end_checkpoint()?;
-        let novelty = self.content.encode();
-        let saved = Saved { budgets, novelty, ..self.to_saved(checkpoints, now) };
-        let bytes = saved.encode();
-        let path = self.dir.join(NAME);
-        self.env.files.write_atomic(&path, &bytes).map_err(|source| FrontierError::Io { path, source })
+/// Reads the state of a checkpoint in `dir`; there is none of number 0.
+pub(crate) fn read(env: &Env, dir: &Path, checkpoint: u64) -> Result<Option<Saved>> {
+    if checkpoint == 0 {
+        return refuse_old(env, dir).map(|()| None);
     }
-
-    /// What is in RAM here; what the stages know of themselves is to be added.
-    fn to_saved(&self, checkpoints: Checkpoints, now: Time) -> Saved {
-        let hosts = self.bench.iter().map(|(_, host)| {
-            let under_way = self.in_flight.values().filter(|request| request.url.host() == &*host.name);
-            SavedHost {
-                name: host.name.to_string(),
-                overflow: host.overflow,
-                wait: host.next_allowed.since(now),
-                requests: host.requests().chain(under_way).cloned().collect(),
-            }
-        });
-        Saved {
-            checkpoints,
-            seen_count: self.seen_count,
-            number_next: self.number_next,
-            budgets: None,
-            novelty: Vec::new(),
-            traps: self.admission.encode(),
-            hosts: hosts.collect(),
-            deferred: self
-                .deferred
-                .iter()
-                .map(|Reverse((time, _, entry))| (time.since(now), entry.0.clone()))
-                .collect(),
-        }
-    }
-
-    /// Takes up what was saved. Every host is left alone for a full delay, as nobody knows when it was visited last.
-    pub(crate) fn restore(&mut self, saved: Saved) -> Result<()> {
-        let now = self.env.clock.now();
-        (self.seen_count, self.number_next) = (saved.seen_count, saved.number_next);
-        for host in saved.hosts {
-            let url = WebUrl::parse(&host.name).map_err(|_| FrontierError::Record)?;
-            let slot = self.slot_of(&url)?;
-            self.bench.hold(slot, now + host.wait.max(self.politeness.delay));
-            self.bench.host_mut(slot).overflow = host.overflow;
-            for request in host.requests {
-                self.bench.push(slot, request, now);
-            }
-            self.bench.schedule(slot, now);
-        }
-        for (wait, request) in saved.deferred {
-            self.deferred.push(Reverse((now + wait, request.number, DeferredRequest(request))));
-        }
-        Ok(())
-    }
-}
-
-/// Reads the state in `dir`, if there is one.
-pub(crate) fn read(env: &Env, dir: &Path) -> Result<Option<Saved>> {
-    let path = dir.join(NAME);
-    let bytes = match env.files.read(&path) {
-        Ok(bytes) => bytes,
-        // Up to version 2 all of it was one file, and up to version 4 there was one partition.
-        Err(error)
-            if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) =>
-        {
-            let parent = dir.parent().unwrap_or(dir);
-            for path in [dir.to_owned(), parent.to_owned(), parent.join(NAME)] {
-                if let Ok(bytes) = env.files.read(&path) {
-                    let problem = Saved::decode(&bytes).err().unwrap_or(StateProblem::NotAState);
-                    return Err(FrontierError::State { path, problem });
-                }
-            }
-            return Ok(None);
-        }
-        Err(source) => return Err(FrontierError::Io { path, source }),
-    };
+    let path = dir.join(name(checkpoint));
+    let bytes = env.files.read(&path).map_err(|source| FrontierError::Io { path: path.clone(), source })?;
     Saved::decode(&bytes).map(Some).map_err(|problem| FrontierError::State { path, problem })
+}
+
+/// Up to version 2 all of it was one file, up to version 4 there was one partition, and up to version 5 one checkpoint.
+pub(crate) fn refuse_old(env: &Env, dir: &Path) -> Result<()> {
+    let parent = dir.parent().unwrap_or(dir);
+    for path in [dir.join(NAME), dir.to_owned(), parent.to_owned(), parent.join(NAME)] {
+        if let Ok(bytes) = env.files.read(&path) {
+            let problem = Saved::decode(&bytes).err().unwrap_or(StateProblem::NotAState);
+            return Err(FrontierError::State { path, problem });
+        }
+    }
+    Ok(())
 }
 
 impl Saved {
@@ -166,11 +100,13 @@ impl Saved {
         Learnt { novelty: &self.novelty, traps: &self.traps }
     }
 
-    fn encode(&self) -> Vec<u8> {
+    /// Without its checksum, which [`seal`] adds.
+    pub(crate) fn encode(&self) -> Vec<u8> {
         let mut out = Writer { bytes: MAGIC.to_vec(), record: Vec::new() };
         out.u32(VERSION);
         let Checkpoints { seen, robots, queues, content } = self.checkpoints;
-        for number in [seen, robots, queues, content, self.seen_count, self.number_next] {
+        let Accounts { seen: urls, fetched, failed, refused } = self.accounts;
+        for number in [seen, robots, queues, content, urls, fetched, failed, refused, self.number_next] {
             out.u64(number);
         }
         out.u64(u64::from(self.budgets.is_some()));
@@ -192,8 +128,6 @@ impl Saved {
             out.duration(*wait);
             out.request(request);
         }
-        let checksum = crc32fast::hash(&out.bytes);
-        out.u32(checksum);
         out.bytes
     }
 
@@ -218,7 +152,13 @@ impl Saved {
             queues: reader.u64()?,
             content: reader.u64()?,
         };
-        let (seen_count, number_next) = (reader.u64()?, reader.u64()?);
+        let accounts = Accounts {
+            seen: reader.u64()?,
+            fetched: reader.u64()?,
+            failed: reader.u64()?,
+            refused: reader.u64()?,
+        };
+        let number_next = reader.u64()?;
         let budgets = match reader.u64()? {
             0 => None,
             _ => Some((reader.counted()?.to_vec(), reader.counted()?.to_vec())),
@@ -233,8 +173,14 @@ impl Saved {
             })
         })?;
         let deferred = reader.many(|reader| Some((reader.duration()?, reader.request()?)))?;
-        Some(Saved { checkpoints, seen_count, number_next, budgets, novelty, traps, hosts, deferred })
+        Some(Saved { checkpoints, accounts, number_next, budgets, novelty, traps, hosts, deferred })
     }
+}
+
+/// Adds the checksum.
+pub(crate) fn seal(bytes: &mut Vec<u8>) {
+    let checksum = crc32fast::hash(bytes);
+    bytes.extend_from_slice(&checksum.to_le_bytes());
 }
 
 struct Writer {

@@ -8,7 +8,7 @@ use mattock_env::sim::Simulation;
 use mattock_frontier::{BudgetPolicy, FrontierOptions, Link, Next};
 use mattock_weburl::WebUrl;
 
-use crate::world::{at, crawl, crawl_with, finish, link, next, open, options, plain, simulate};
+use crate::world::{at, crawl, crawl_with, finish, link, next, open, options, plain, save, simulate};
 
 const ADDRESS: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
@@ -141,7 +141,7 @@ fn what_is_over_budget_survives_a_restart() {
                         other => panic!("{other:?}"),
                     }
                 }
-                frontier.save(now).unwrap();
+                save(&env, &mut frontier, now);
             });
             simulation.files().crash();
         }

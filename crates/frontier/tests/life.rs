@@ -8,7 +8,7 @@ use mattock_env::sim::Simulation;
 use mattock_frontier::{Next, Refusal, Scope, ScopeRule};
 use mattock_weburl::WebUrl;
 
-use crate::world::{at, crawl, finish, link, ms, next, open, options, plain, simulate, visit};
+use crate::world::{at, crawl, finish, link, ms, next, open, options, plain, save, simulate, visit};
 
 const ADDRESS: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
@@ -24,7 +24,7 @@ fn refusals_are_counted_by_reason() {
         let counts = frontier.counts();
         assert_eq!(counts.refused[&Refusal::Scope], 1);
         assert_eq!(counts.refused[&Refusal::Depth], 1);
-        assert_eq!((counts.seen, counts.queued), (1, 1), "the page; its robots.txt does not count");
+        assert_eq!((counts.accounts.seen, counts.queued), (1, 1), "the page; its robots.txt does not count");
     });
 }
 
@@ -65,7 +65,7 @@ fn what_was_saved_goes_on_and_nothing_is_visited_twice() {
                 let visited = &mut visited;
                 async move {
                     let mut frontier = open(&env, options(plain(10)));
-                    assert_eq!(frontier.counts().seen, submitted);
+                    assert_eq!(frontier.counts().accounts.seen, submitted);
                     let links: Vec<_> = (0..300)
                         .map(|number| link(&format!("http://h{}.com/{}", number % 9, life * 200 + number)))
                         .collect();
@@ -92,8 +92,8 @@ fn what_was_saved_goes_on_and_nothing_is_visited_twice() {
                             other => panic!("{other:?}"),
                         }
                     }
-                    frontier.save(now).unwrap();
-                    frontier.counts().seen
+                    save(&env, &mut frontier, now);
+                    frontier.counts().accounts.seen
                 }
             });
             submitted = more;
@@ -119,7 +119,7 @@ fn hosts_are_left_alone_after_a_restart() {
         frontier.submit(&["1", "2"].map(|path| link(&format!("http://a.com/{path}"))), None).unwrap();
         let robots = visit(&mut frontier, env.clock.now());
         finish(&mut frontier, robots, 404, env.clock.now());
-        frontier.save(env.clock.now()).unwrap();
+        save(&env, &mut frontier, env.clock.now());
     });
     simulation.run(|env| async move {
         let mut frontier = open(&env, options(plain(1000)));

@@ -27,7 +27,7 @@ fn robots_first_then_the_page_after_its_crawl_delay() {
         assert_eq!(page.request.url.as_str(), "http://a.com/x");
         assert_eq!(finish(&mut frontier, page, 200, at(320)), Settled::Done);
         assert_eq!(next(&mut frontier, at(320)), Next::Empty);
-        assert_eq!(frontier.counts().seen, 1);
+        assert_eq!(frontier.counts().accounts.seen, 1);
     });
 }
 

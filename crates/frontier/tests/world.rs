@@ -33,7 +33,17 @@ pub(crate) fn plain(delay_ms: u64) -> Politeness {
 
 pub(crate) fn open(env: &Env, options: FrontierOptions) -> Frontier {
     let servers = Arc::new(Servers::new(options.politeness.server_delay));
+    let checkpoint = Frontier::newest(env, Path::new("/frontier")).unwrap();
+    let options = FrontierOptions { checkpoint, ..options };
     Frontier::open(env, Path::new("/frontier"), options, servers).unwrap()
+}
+
+/// Makes the next checkpoint, which counts.
+pub(crate) fn save(env: &Env, frontier: &mut Frontier, now: Time) {
+    let number = Frontier::newest(env, Path::new("/frontier")).unwrap() + 1;
+    frontier.save(number, now).unwrap();
+    frontier.committed(number);
+    assert_eq!(frontier.counts().missing(), 0, "{:?}", frontier.counts());
 }
 
 pub(crate) fn simulate<T>(work: impl FnOnce(Env) -> T) -> T {

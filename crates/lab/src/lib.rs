@@ -5,6 +5,7 @@
 //! - [`mod@format`] writes numbers the way people read them; both of the above use it.
 //!
 //! - [`demo`] is what `mattock demo` shows, [`mod@bench`] what `mattock bench` measures, [`ServedWorld`] what both crawl.
+//! - [`trial`] is a crawl on virtual time with everything that can go wrong: `cargo xtask sim`.
 //! - [`beast`] and [`star`] are experiments of the papers: `mattock lab`.
 //!
 //! The first three are pure: values in, text out. The same values give the same bytes, and no value, however odd
@@ -21,5 +22,6 @@ pub mod plot;
 pub mod report;
 mod served;
 pub mod star;
+pub mod trial;
 
 pub use served::ServedWorld;

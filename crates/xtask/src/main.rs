@@ -20,11 +20,18 @@ use std::process::ExitCode;
 
 const HELP: &str = "\
 usage: cargo xtask ci [--only STEP]… [--skip STEP]… [--list]
+       cargo xtask sim [--seeds N] [--from SEED] [--seed SEED] [--bug NAME]
 
   ci             everything that must hold before a change goes in; stops at the first failure
   --only STEP    run this step only (may be repeated)
   --skip STEP    leave this step out (may be repeated)
-  --list         print the steps in order, and run none";
+  --list         print the steps in order, and run none
+  sim            crawls on virtual time to which everything happens: crashes, power cuts, full and failing disks, bad networks;
+                 each must come to the same pages all the same
+  --seeds N      so many of them (500)
+  --from SEED    beginning with this one (0)
+  --seed SEED    this one only, and tell its story
+  --bug NAME     plant a bug, to see that it is found: skipped-sync, dropped-lease or ignored-delay";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -33,12 +40,26 @@ fn main() -> ExitCode {
             Ok(selection) => ci::run(&selection),
             Err(message) => wrong_usage(&message),
         },
+        Some((command, rest)) if command == "sim" => simulate(rest),
         Some((help, _)) if ["help", "--help", "-h"].contains(&help.as_str()) => {
             println!("{HELP}");
             ExitCode::SUCCESS
         }
         Some((other, _)) => wrong_usage(&format!("there is no `{other}`")),
         None => wrong_usage("nothing to do"),
+    }
+}
+
+/// Runs the trials of the laboratory, which is not compiled with the chores.
+fn simulate(arguments: &[String]) -> ExitCode {
+    let mut command = std::process::Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command
+        .args(["run", "--quiet", "--release", "-p", "mattock-lab", "--example", "sim", "--"])
+        .args(arguments);
+    match command.status() {
+        Ok(status) if status.success() => ExitCode::SUCCESS,
+        Ok(_) => ExitCode::FAILURE,
+        Err(error) => wrong_usage(&format!("cannot run cargo: {error}")),
     }
 }
 

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::Context;
+use indicatif::HumanBytes;
 use mattock_crawl::config::{RawBudget, RawCrawl, RawFetch, RawLinks, RawOrder, RawPoliteness, RawScope};
 use mattock_crawl::{Config, Control, Crawl, End, RawConfig};
 use mattock_env::{Clock, Env};
@@ -39,6 +40,17 @@ pub(crate) fn run(args: Box<CrawlArgs>) -> anyhow::Result<Ended> {
         if !args.quiet {
             let begun = if crawl.is_resumed() { "Going on with the crawl in" } else { "Crawling into" };
             eprintln!("{begun} {}; Ctrl-C stops it in good order.", crawl.root().display());
+            let undone = crawl.undone();
+            if undone.bytes > 0 {
+                eprintln!(
+                    "The run before did not end in good order: it goes on from its last checkpoint, and fetches again what came \
+                     after that ({}).",
+                    HumanBytes(undone.bytes)
+                );
+            }
+            for name in &undone.missing {
+                eprintln!("note: {name} is not in the archive any more; it will not be missed");
+            }
         }
         let shown = tokio::task::spawn_local(display.run(env.clock.clone()));
         let summary = crawl.run(control).await;
@@ -84,7 +96,7 @@ async fn stop_when_interrupted(mut interrupts: Interrupts, control: Control, clo
     control.stop();
     let _ = writeln!(
         std::io::stderr(),
-        "\nStopping: waiting for what is under way (again to leave at once, which loses this run) …"
+        "\nStopping: waiting for what is under way (again to leave at once, back to the last checkpoint) …"
     );
     interrupts.settle(&clock).await;
     interrupts.next().await;

@@ -16,7 +16,7 @@ use mattock_repository::WriterOptions;
 use mattock_weburl::WebUrl;
 
 use super::links::{self, LinkConfig};
-use super::{ConfigError, RawBudget, RawConfig, RawFetch, RawOrder, RawScope, values};
+use super::{CheckpointOptions, ConfigError, RawBudget, RawConfig, RawFetch, RawOrder, RawScope, values};
 use crate::LinkRules;
 use crate::units::{parse_duration, parse_size};
 
@@ -93,6 +93,8 @@ pub struct Config {
     pub archive_file_bytes: u64,
     /// What WARC files are compressed with.
     pub archive_compression: mattock_repository::Compression,
+    /// When the state is saved.
+    pub checkpoint: CheckpointOptions,
 }
 
 pub(super) fn wrong(key: &'static str) -> impl Fn(String) -> ConfigError {
@@ -106,7 +108,11 @@ pub(super) enum Files {
     Unread,
 }
 
-fn duration(key: &'static str, text: &Option<String>, default: Duration) -> Result<Duration, ConfigError> {
+pub(super) fn duration(
+    key: &'static str,
+    text: &Option<String>,
+    default: Duration,
+) -> Result<Duration, ConfigError> {
     text.as_deref().map_or(Ok(default), |text| parse_duration(text).map_err(wrong(key)))
 }
 
@@ -150,7 +156,7 @@ fn list<T>(
 
 impl Config {
     pub(super) fn new(raw: &RawConfig, files: Files) -> Result<Config, ConfigError> {
-        let RawConfig { crawl, links, politeness, identity, fetch, network, tls, archive } = raw;
+        let RawConfig { crawl, links, politeness, identity, fetch, network, tls, archive, checkpoint } = raw;
         // Who crawls the whole Web has enough other hosts to turn to.
         let gentle = match crawl.budget {
             Some(RawBudget::Broad) => BROAD_DELAY,
@@ -260,6 +266,7 @@ impl Config {
             archive_prefix: archive.prefix.clone().unwrap_or(writer.prefix),
             archive_file_bytes: size("archive.file_size", &archive.file_size, writer.file_bytes_max)?,
             archive_compression: super::archive::compression(archive)?,
+            checkpoint: super::checkpoint::checkpoint(checkpoint)?,
         })
     }
 
@@ -357,7 +364,7 @@ fn one<T>(
     text.as_deref().map(|text| parse(text).map_err(wrong(key))).transpose()
 }
 
-fn size(key: &'static str, text: &Option<String>, default: u64) -> Result<u64, ConfigError> {
+pub(super) fn size(key: &'static str, text: &Option<String>, default: u64) -> Result<u64, ConfigError> {
     text.as_deref().map_or(Ok(default), |text| parse_size(text).map_err(wrong(key)))
 }
 

@@ -165,6 +165,14 @@ file_size = "1GB"
 compression = "gzip"
 # Compression: 1 is fast; 12 is small with gzip, 19 with zstd. (free)
 level = 1
+
+[checkpoint]
+# The whole state is saved at the latest after this time: what a crash can cost. (free)
+every = "30s"
+# And after so many pages. (free)
+pages = 10000
+# With less free space on the disk than this, the crawl saves its state and waits. (free)
+disk_reserve = "256MiB"
 "#;
 
 /// The keys that the example shows, as `section.key`.

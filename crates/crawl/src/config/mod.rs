@@ -6,6 +6,7 @@
 
 mod archive;
 mod checked;
+mod checkpoint;
 mod example;
 mod links;
 mod raw;
@@ -14,11 +15,12 @@ mod values;
 
 pub use archive::RawCompression;
 pub use checked::Config;
+pub use checkpoint::CheckpointOptions;
 pub use example::EXAMPLE;
 pub use links::LinkConfig;
 pub use raw::{
-    RawArchive, RawBudget, RawConfig, RawCrawl, RawFetch, RawIdentity, RawLinks, RawNetwork, RawOrder,
-    RawPoliteness, RawScope, RawTls,
+    RawArchive, RawBudget, RawCheckpoint, RawConfig, RawCrawl, RawFetch, RawIdentity, RawLinks, RawNetwork,
+    RawOrder, RawPoliteness, RawScope, RawTls,
 };
 pub use unknown::nearest;
 

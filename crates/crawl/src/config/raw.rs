@@ -192,6 +192,18 @@ section! {
 }
 
 section! {
+    /// `[checkpoint]`
+    RawCheckpoint {
+        /// At the latest after this time.
+        every: String,
+        /// And after so many pages.
+        pages: u64,
+        /// Free space that is left alone.
+        disk_reserve: String,
+    }
+}
+
+section! {
     /// `[archive]`
     RawArchive {
         /// How file names begin.
@@ -262,6 +274,8 @@ pub struct RawConfig {
     pub tls: RawTls,
     /// Into which files.
     pub archive: RawArchive,
+    /// When the state is saved.
+    pub checkpoint: RawCheckpoint,
 }
 
 impl RawConfig {
@@ -330,6 +344,7 @@ impl RawConfig {
             network: self.network.or(other.network),
             tls: self.tls.or(other.tls),
             archive: self.archive.or(other.archive),
+            checkpoint: self.checkpoint.or(other.checkpoint),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::RawConfig;
+use crate::checkpoint::{Checkpoint, Coordinator, Seat};
 use crate::exchange::Hub;
 use mattock_env::sim::Simulation;
 use mattock_fetch::FetchOutcome;
@@ -16,11 +17,15 @@ fn partition(env: &Env) -> Partition {
     let (warc, random) = (Path::new("/warc"), env.random.fork("warc"));
     let archive = WarcWriter::open(&env.files, warc, config.writer_options(), random).unwrap();
     let (hub, mut inboxes) = Hub::new(1, None, 0);
+    let path = Path::new("/CHECKPOINT").to_path_buf();
+    let coordinator = Coordinator::new(env, path, &Checkpoint::default(), 1, config.checkpoint.clone());
     Partition {
         env: env.clone(),
         config,
         frontier: Frontier::open(env, Path::new("/frontier"), options, servers).unwrap(),
         archive,
+        ledger: Ledger::open(&env.files, Path::new("/ledger"), 0).unwrap(),
+        part: Part::new(env, Seat::new(&coordinator, 0)),
         rules: LinkRules::default(),
         totals: Totals::default(),
         control: Control::default(),
@@ -51,7 +56,7 @@ fn a_fetch_that_breaks_down_is_an_outcome_and_its_host_goes_on() {
             number_next: 0,
         };
         loop {
-            run.count_failed();
+            run.count_failed().unwrap();
             match run.partition.frontier.next(env.clock.now()).unwrap() {
                 Next::Visit(visit) => {
                     let number = run.number_next;
@@ -78,6 +83,7 @@ fn a_fetch_that_breaks_down_is_an_outcome_and_its_host_goes_on() {
             }
         }
         assert!(run.in_flight.is_empty());
+        drop(run);
         assert_eq!(partition.totals.outcomes, BTreeMap::from([("internal".to_owned(), 2)]));
         assert_eq!((partition.totals.errors, partition.totals.robots_fetches), (2, 1));
         let counts = partition.frontier.counts();

@@ -285,6 +285,18 @@ impl Star {
         self.degrees.as_ref().map(|degrees| &degrees.repository)
     }
 
+    /// Waits until [`finished_checkpoint`](Star::finished_checkpoint) can tell.
+    pub fn wait_for_checkpoint(&mut self) {
+        self.degrees.iter_mut().for_each(|degrees| degrees.repository.wait_for_checkpoint());
+    }
+
+    /// Earlier checkpoints than the last one will not be opened again.
+    pub fn keep_newest_checkpoint(&mut self) {
+        if let Some(degrees) = &mut self.degrees {
+            degrees.repository.keep_from(degrees.checkpoint);
+        }
+    }
+
     /// Makes the repository durable. [`encode`](Star::encode) right after this says the rest.
     pub fn checkpoint(&mut self) -> Result<()> {
         let Some(degrees) = &mut self.degrees else { return Ok(()) };

@@ -1,0 +1,283 @@
+//! What makes the partitions' checkpoints one: numbers that all take part in, a gate that all pass together, and the file that counts.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use mattock_env::{Clock, Env, Files, Lane, Step, Time};
+use tokio::sync::watch;
+
+use super::part::Report;
+use super::{Checkpoint, PartitionRecord};
+use crate::config::CheckpointOptions;
+use crate::{CrawlError, End};
+
+/// Shared by all partitions of a run.
+pub(crate) struct Coordinator {
+    clock: Clock,
+    files: Files,
+    path: PathBuf,
+    partitions: usize,
+    every: Duration,
+    pages_max: u64,
+    /// Pages since the last checkpoint was asked for.
+    pages: AtomicU64,
+    stage: watch::Sender<Stage>,
+    gathered: Mutex<Gathered>,
+    lane: Lane,
+}
+
+/// How far everybody is.
+#[derive(Clone, Copy, Debug)]
+struct Stage {
+    /// The newest checkpoint that was asked for.
+    wanted: u64,
+    /// Whether it is the last of the run.
+    last: bool,
+    /// Partitions that have arrived at the gate of any number of this run.
+    arrived: u64,
+    /// The number before the run's first.
+    base: u64,
+    /// The newest that counts.
+    committed: u64,
+    /// Somebody has gone without being done.
+    failed: bool,
+    asked_at: Time,
+}
+
+/// What partitions have reported for the checkpoint at hand.
+#[derive(Debug, Default)]
+struct Gathered {
+    archive: BTreeMap<String, u64>,
+    records: Vec<Option<PartitionRecord>>,
+    end: Option<End>,
+    outcome: Option<std::io::Result<u64>>,
+}
+
+impl Coordinator {
+    /// For a run that goes on from this checkpoint.
+    pub(crate) fn new(
+        env: &Env,
+        path: PathBuf,
+        from: &Checkpoint,
+        partitions: usize,
+        CheckpointOptions { every, pages: pages_max, .. }: CheckpointOptions,
+    ) -> Arc<Coordinator> {
+        let stage = Stage {
+            wanted: from.number,
+            last: false,
+            arrived: 0,
+            base: from.number,
+            committed: from.number,
+            failed: false,
+            asked_at: env.clock.now(),
+        };
+        Arc::new(Coordinator {
+            clock: env.clock.clone(),
+            files: env.files.clone(),
+            path,
+            partitions,
+            every,
+            pages_max,
+            pages: AtomicU64::new(0),
+            stage: watch::Sender::new(stage),
+            gathered: Mutex::new(Gathered {
+                archive: from.archive.clone(),
+                records: vec![None; partitions],
+                ..Gathered::default()
+            }),
+            lane: env.workers.lane("checkpoint", 1),
+        })
+    }
+
+    fn gathered(&self) -> MutexGuard<'_, Gathered> {
+        self.gathered.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Asks for a checkpoint, unless one is being made.
+    pub(crate) fn ask(&self) {
+        let now = self.clock.now();
+        self.pages.store(0, Ordering::Relaxed);
+        self.stage.send_if_modified(|stage| {
+            let free = stage.committed == stage.wanted && !stage.last;
+            if free {
+                stage.wanted += 1;
+                stage.asked_at = now;
+            }
+            free
+        });
+    }
+
+    /// Asks for the last one of the run: nothing is under way any more where this comes from.
+    fn ask_for_last(&self) {
+        self.stage.send_if_modified(|stage| {
+            let first = !stage.last;
+            if first {
+                stage.last = true;
+                stage.wanted += 1;
+            }
+            first
+        });
+    }
+
+    /// A page was fetched.
+    pub(crate) fn count_page(&self) {
+        if self.pages.fetch_add(1, Ordering::Relaxed) + 1 >= self.pages_max {
+            self.ask();
+        }
+    }
+
+    /// Asks for a checkpoint whenever it is time. Never comes back.
+    pub(crate) async fn keep_time(self: Arc<Coordinator>) {
+        loop {
+            let due = self.stage.borrow().asked_at + self.every;
+            if self.clock.now() >= due {
+                self.ask();
+                // If one is being made for so long, the next may wait as well.
+                self.clock.sleep(self.every).await;
+            } else {
+                self.clock.sleep_until(due).await;
+            }
+        }
+    }
+
+    /// The newest checkpoint that counts.
+    pub(crate) fn committed(&self) -> u64 {
+        self.stage.borrow().committed
+    }
+
+    /// A partition's part of a checkpoint is durable. The last one to say so has the file written.
+    fn saved(self: &Arc<Coordinator>, index: usize, number: u64, report: Report) {
+        let mut gathered = self.gathered();
+        gathered.archive.extend(report.archive);
+        gathered.records[index] = Some(report.record);
+        gathered.end = gathered.end.or(report.end);
+        if gathered.records.iter().any(Option::is_none) {
+            return;
+        }
+        let partitions = gathered.records.iter_mut().filter_map(Option::take).collect();
+        let checkpoint = Checkpoint {
+            number,
+            unix_micros: self.clock.unix().as_micros(),
+            end: gathered.end,
+            partitions,
+            archive: gathered.archive.clone(),
+        };
+        drop(gathered);
+        for (index, record) in checkpoint.partitions.iter().enumerate() {
+            if record.missing() != 0 {
+                tracing::error!(
+                    partition = index,
+                    missing = record.missing(),
+                    "URLs are unaccounted for: this is a bug"
+                );
+            }
+            debug_assert_eq!(record.missing(), 0, "partition {index}: {record:?}");
+        }
+        let shared = self.clone();
+        self.lane.submit(Box::new(move || {
+            let outcome = shared.files.write_atomic(&shared.path, &checkpoint.encode());
+            shared.gathered().outcome = Some(outcome.map(|()| checkpoint.number));
+            Step::Done
+        }));
+    }
+
+    /// Takes over what the lane has done.
+    fn poll(&self) -> Result<(), CrawlError> {
+        self.lane.poll();
+        let outcome = self.gathered().outcome.take();
+        match outcome {
+            None => Ok(()),
+            Some(Ok(number)) => {
+                self.stage.send_modify(|stage| stage.committed = number);
+                Ok(())
+            }
+            Some(Err(error)) => Err(CrawlError::io("write", &self.path)(error)),
+        }
+    }
+}
+
+/// A partition's place among the others. If it is dropped before its last checkpoint, nobody waits for it: the run has failed.
+pub(crate) struct Seat {
+    pub(crate) coordinator: Arc<Coordinator>,
+    index: usize,
+    /// The last number that it took part in.
+    made: u64,
+    done: bool,
+}
+
+/// A checkpoint to take part in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Call {
+    pub(crate) number: u64,
+    /// Whether it is the last of the run.
+    pub(crate) last: bool,
+}
+
+impl Seat {
+    pub(crate) fn new(coordinator: &Arc<Coordinator>, index: usize) -> Seat {
+        let made = coordinator.committed();
+        Seat { coordinator: coordinator.clone(), index, made, done: false }
+    }
+
+    /// The next checkpoint to take part in, if one was asked for.
+    pub(crate) fn call(&self) -> Option<Call> {
+        let stage = *self.coordinator.stage.borrow();
+        let number = self.made + 1;
+        (stage.wanted >= number).then_some(Call { number, last: stage.last && stage.wanted == number })
+    }
+
+    /// Waits for a call.
+    pub(crate) async fn called(&self) {
+        // An error would mean that the sender is gone, but we hold it.
+        let _ = self.coordinator.stage.subscribe().wait_for(|stage| stage.wanted > self.made).await;
+    }
+
+    /// Nothing is under way here and nothing will be.
+    pub(crate) fn ask_for_last(&self) {
+        self.coordinator.ask_for_last();
+    }
+
+    /// Arrives at the gate of a checkpoint, having sent everything that it has for others; comes back when all have.
+    pub(crate) async fn pass(&mut self, call: Call) -> Result<(), CrawlError> {
+        self.made = call.number;
+        let coordinator = &self.coordinator;
+        coordinator.stage.send_modify(|stage| stage.arrived += 1);
+        let all = coordinator.partitions as u64;
+        let passed = |stage: &Stage| stage.failed || stage.arrived >= (call.number - stage.base) * all;
+        let mut stage = coordinator.stage.subscribe();
+        let failed = stage.wait_for(passed).await.is_ok_and(|stage| stage.failed);
+        if failed { Err(CrawlError::OtherPartition) } else { Ok(()) }
+    }
+
+    /// Its part of the checkpoint that it took part in last is durable.
+    pub(crate) fn saved(&self, report: Report) {
+        self.coordinator.saved(self.index, self.made, report);
+    }
+
+    /// The newest checkpoint that counts.
+    pub(crate) fn committed(&self) -> Result<u64, CrawlError> {
+        self.coordinator.poll()?;
+        Ok(self.coordinator.committed())
+    }
+
+    /// Whether a partition has gone without being done.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.coordinator.stage.borrow().failed
+    }
+
+    /// The last checkpoint counts: it may go.
+    pub(crate) fn leave(&mut self) {
+        self.done = true;
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        if !self.done {
+            self.coordinator.stage.send_modify(|stage| stage.failed = true);
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! The file `CHECKPOINT`.
+//!
+//! A line `mattock checkpoint VERSION CRC-32`, then JSON: people may look at it, and a changed byte shows.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use mattock_env::Files;
+use mattock_frontier::{Accounts, Counts};
+use serde::{Deserialize, Serialize};
+
+use crate::CrawlError;
+use crate::error::CheckpointProblem;
+use crate::summary::Totals;
+
+const TITLE: &str = "mattock checkpoint";
+pub(crate) const VERSION: u32 = 1;
+
+/// A moment of the whole crawl.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Checkpoint {
+    /// Its number; that of the states of the partitions' frontiers.
+    pub(crate) number: u64,
+    /// When it was made: microseconds since 1970.
+    pub(crate) unix_micros: i64,
+    /// Why the run ended, if this is its last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) end: Option<crate::End>,
+    pub(crate) partitions: Vec<PartitionRecord>,
+    /// All archive files and their lengths.
+    pub(crate) archive: BTreeMap<String, u64>,
+}
+
+/// What belongs to one partition.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct PartitionRecord {
+    /// Bytes of its ledger.
+    pub(crate) ledger_bytes: u64,
+    pub(crate) seen: u64,
+    pub(crate) fetched: u64,
+    pub(crate) failed: u64,
+    pub(crate) refused: u64,
+    pub(crate) queued: u64,
+    pub(crate) in_flight: u64,
+    pub(crate) totals: Totals,
+}
+
+impl PartitionRecord {
+    pub(crate) fn new(ledger_bytes: u64, counts: &Counts, totals: Totals) -> PartitionRecord {
+        let Accounts { seen, fetched, failed, refused } = counts.accounts;
+        let (queued, in_flight) = (counts.queued, counts.in_flight);
+        PartitionRecord { ledger_bytes, seen, fetched, failed, refused, queued, in_flight, totals }
+    }
+
+    /// URLs that nobody can account for.
+    pub(crate) fn missing(&self) -> i64 {
+        let &PartitionRecord { seen, fetched, failed, refused, queued, in_flight, .. } = self;
+        Accounts { seen, fetched, failed, refused }.missing(queued + in_flight)
+    }
+}
+
+impl Checkpoint {
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let json = serde_json::to_string_pretty(self).expect("numbers and names always have a JSON form");
+        format!("{TITLE} {VERSION} {:08x}\n{json}\n", crc32fast::hash(json.as_bytes())).into_bytes()
+    }
+
+    fn decode(bytes: &[u8]) -> Result<Checkpoint, CheckpointProblem> {
+        let text = std::str::from_utf8(bytes).map_err(|_| CheckpointProblem::Damaged)?;
+        let (first, json) = text.split_once('\n').ok_or(CheckpointProblem::Damaged)?;
+        let mut words = first.strip_prefix(TITLE).ok_or(CheckpointProblem::Damaged)?.split_whitespace();
+        let version = words.next().and_then(|word| word.parse().ok()).ok_or(CheckpointProblem::Damaged)?;
+        if version != VERSION {
+            return Err(CheckpointProblem::Version(version));
+        }
+        let json = json.strip_suffix('\n').ok_or(CheckpointProblem::Damaged)?;
+        let sum = format!("{:08x}", crc32fast::hash(json.as_bytes()));
+        if words.next() != Some(&sum) || words.next().is_some() || first != format!("{TITLE} {version} {sum}")
+        {
+            return Err(CheckpointProblem::Damaged);
+        }
+        serde_json::from_str(json).map_err(|_| CheckpointProblem::Damaged)
+    }
+
+    /// Reads the file; `None` if there is none.
+    pub(crate) fn read(files: &Files, path: &Path) -> Result<Option<Checkpoint>, CrawlError> {
+        let bytes = match files.read(path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(CrawlError::io("read", path)(error)),
+        };
+        let failed = |problem| CrawlError::Checkpoint { path: path.to_path_buf(), problem };
+        Checkpoint::decode(&bytes).map(Some).map_err(failed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_changed_bit_and_every_missing_byte_shows() {
+        let mut checkpoint = Checkpoint { number: 7, unix_micros: 12, ..Checkpoint::default() };
+        checkpoint.partitions.push(PartitionRecord { seen: 5, fetched: 5, ..PartitionRecord::default() });
+        checkpoint.archive.insert("a.warc.gz".into(), 17);
+        let bytes = checkpoint.encode();
+        assert_eq!(Checkpoint::decode(&bytes).unwrap(), checkpoint);
+        for at in 0..bytes.len() {
+            assert!(Checkpoint::decode(&bytes[..at]).is_err(), "{at}");
+            for bit in 0..8 {
+                let mut bytes = bytes.clone();
+                bytes[at] ^= 1 << bit;
+                assert!(Checkpoint::decode(&bytes).is_err(), "{at} {bit}");
+            }
+        }
+        let other = String::from_utf8(bytes).unwrap().replacen("checkpoint 1", "checkpoint 2", 1);
+        assert!(matches!(Checkpoint::decode(other.as_bytes()), Err(CheckpointProblem::Version(2))));
+    }
+}

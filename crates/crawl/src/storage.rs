@@ -1,0 +1,122 @@
+//! When the disk is full or fails: wait, say so, go on when it is over.
+//!
+//! Before it comes to that: below `checkpoint.disk_reserve` no visit is begun until there is room again, and a checkpoint
+//! is made of what there is. Should it come to that all the same, the run has failed; nothing is lost that was in the last
+//! checkpoint, and [`wait_until_over`] says when it is worth trying again.
+
+use std::error::Error;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use mattock_env::Env;
+
+use crate::checkpoint::Coordinator;
+use crate::exchange::Hub;
+use crate::{Config, Control, CrawlError, Progress};
+
+/// How often free space is looked at.
+const LOOK: Duration = Duration::from_secs(2);
+/// How long a disk that fails is left alone, at first and at most.
+const FAILING: Duration = Duration::from_secs(10);
+/// With less than this nobody begins again.
+const ROOM_BYTES_MIN: u64 = 4 << 20;
+
+/// What the system said, if it was the system that refused.
+fn cause<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a io::Error> {
+    let mut error = Some(error);
+    while let Some(this) = error {
+        if let Some(io) = this.downcast_ref::<io::Error>() {
+            return Some(io);
+        }
+        error = this.source();
+    }
+    None
+}
+
+/// Whether an error may pass by itself: the disk is full, or has failed.
+fn may_pass(error: &CrawlError) -> bool {
+    use io::ErrorKind as Kind;
+    cause(error).is_some_and(|cause| {
+        // Nobody comes back from these by waiting.
+        !matches!(
+            cause.kind(),
+            Kind::NotFound
+                | Kind::PermissionDenied
+                | Kind::ReadOnlyFilesystem
+                | Kind::NotADirectory
+                | Kind::IsADirectory
+                | Kind::InvalidData
+                | Kind::UnexpectedEof
+        ) && !mattock_env::is_stopped(cause)
+    })
+}
+
+/// After a run has failed: comes back when it is worth trying again, or with the error if it never is.
+pub(crate) async fn wait_until_over(
+    error: CrawlError,
+    env: &Env,
+    root: &Path,
+    config: &Config,
+    progress: &Progress,
+    control: &Control,
+) -> Result<(), CrawlError> {
+    if !may_pass(&error) {
+        return Err(error);
+    }
+    let full = cause(&error).is_some_and(|cause| cause.kind() == io::ErrorKind::StorageFull);
+    tracing::error!(%error, "paused; the last checkpoint is safe");
+    progress.notice(Some(format!("paused: {error}")));
+    let needed = config.checkpoint.disk_reserve_bytes.max(ROOM_BYTES_MIN);
+    let pause = if full { LOOK } else { FAILING };
+    loop {
+        tokio::select! {
+            biased;
+            () = control.stopped() => return Err(error),
+            () = env.clock.sleep(pause) => {}
+        }
+        if !full || env.files.free_bytes(root).is_ok_and(|free| free >= needed) {
+            progress.notice(None);
+            tracing::info!("going on from the last checkpoint");
+            return Ok(());
+        }
+    }
+}
+
+/// Holds the crawl while there is less room than the reserve. Never comes back.
+pub(crate) async fn watch(
+    env: Env,
+    root: PathBuf,
+    reserve_bytes: u64,
+    hub: Arc<Hub>,
+    coordinator: Arc<Coordinator>,
+    progress: Arc<Progress>,
+) {
+    let mut held = false;
+    loop {
+        let free = env.files.free_bytes(&root).unwrap_or(u64::MAX);
+        // A little more than the reserve, so that it does not flicker.
+        let short = free < if held { reserve_bytes + reserve_bytes / 8 } else { reserve_bytes };
+        if short != held {
+            held = short;
+            hub.hold(held);
+            if held {
+                coordinator.ask();
+                let mebibytes = |bytes: u64| bytes >> 20;
+                let message = format!(
+                    "paused: {} MiB are left on the disk of {}, and checkpoint.disk_reserve is {} MiB; make room",
+                    mebibytes(free),
+                    root.display(),
+                    mebibytes(reserve_bytes)
+                );
+                tracing::warn!("{message}");
+                progress.notice(Some(message));
+            } else {
+                tracing::info!("there is room again");
+                progress.notice(None);
+            }
+        }
+        env.clock.sleep(LOOK).await;
+    }
+}
