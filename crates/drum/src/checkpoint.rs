@@ -17,6 +17,7 @@ use crate::disk::{DataFile, Disk};
 use crate::drum::Drum;
 use crate::error::{DrumError, Result};
 use crate::generation::Tail;
+use crate::kept::Kept;
 use crate::manifest::{self, Manifest, RunEntry};
 use crate::plan::Deliver;
 use crate::run::Run;
@@ -52,14 +53,11 @@ struct Failure {
     error: DrumError,
     /// Nobody knows what of this file is on disk, and trying again would not tell.
     poisoned: Option<PathBuf>,
+    /// Whether its manifest may be on disk.
+    begun: bool,
 }
 
 impl<V: Value> Drum<V> {
-    /// The number of the newest checkpoint that was acknowledged or opened; 0 before the first.
-    pub fn newest_checkpoint(&self) -> u64 {
-        self.kept.iter().rev().find(|kept| kept.durable).map_or(0, |kept| kept.number)
-    }
-
     /// Makes the present state durable. Once this has returned, a crash goes back to here or later, never before.
     pub fn checkpoint(&mut self) -> Result<Checkpoint> {
         self.begin_checkpoint()?;
@@ -124,7 +122,7 @@ impl<V: Value> Drum<V> {
             tails.push(tail);
         }
         // From here on the new manifest may be the one that a crash goes back to.
-        self.kept.push_back(Kept { durable: false, ..Kept::new(&manifest) });
+        self.kept.push_back(Kept::begun(&manifest));
         let files = manifest.files();
         let outcome = Arc::default();
         let mut work = Work {
@@ -168,6 +166,9 @@ impl<V: Value> Drum<V> {
                     let state = (generation.number, generation.resolved.is_some());
                     generation.synced |= pending.sealed.contains(&state);
                 }
+                if let Some(newest) = self.kept.back_mut() {
+                    newest.durable = true;
+                }
                 self.forget_checkpoints();
                 let mut checkpoint = pending.checkpoint;
                 checkpoint.files.push((manifest::name(checkpoint.number), manifest_bytes));
@@ -175,43 +176,12 @@ impl<V: Value> Drum<V> {
             }
             Err(failure) => {
                 self.poisoned = failure.poisoned;
+                if !failure.begun {
+                    self.forget_failed(pending.checkpoint.number);
+                }
                 Err(failure.error)
             }
         });
-    }
-
-    /// Removes checkpoints that are not kept any longer, and then the files that only they needed.
-    fn forget_checkpoints(&mut self) {
-        let mut names = std::mem::take(&mut self.dead);
-        let mut manifests = Vec::new();
-        if let Some(newest) = self.kept.back_mut() {
-            newest.durable = true;
-        }
-        let mut surplus = self
-            .kept
-            .iter()
-            .filter(|kept| kept.durable)
-            .count()
-            .saturating_sub(self.options.checkpoints_kept.max(1));
-        for kept in std::mem::take(&mut self.kept) {
-            if kept.durable && surplus == 0 {
-                self.kept.push_back(kept);
-                continue;
-            }
-            surplus -= usize::from(kept.durable);
-            manifests.push(manifest::name(kept.number));
-            names.extend(kept.files.into_iter().filter(|name| name.starts_with("tail-")));
-        }
-        for name in manifests {
-            let disk = Arc::clone(&self.disk);
-            self.chores.submit(Box::new(move || {
-                disk.remove(&name);
-                Step::Done
-            }));
-        }
-        for name in names {
-            self.retire(name);
-        }
     }
 }
 
@@ -244,7 +214,7 @@ impl Work {
     /// One step; the bytes of the manifest after the last.
     fn go_on(&mut self) -> std::result::Result<Option<u64>, Failure> {
         let files = &self.disk.files;
-        let plain = |error| Failure { error, poisoned: None };
+        let plain = |error| Failure { error, poisoned: None, begun: false };
         if let Some(tail) = self.tails.pop() {
             let generation = &mut self.manifest.generations[self.tails.len()];
             generation.tail_sum = tail.sum(generation.number);
@@ -258,7 +228,11 @@ impl Work {
         }
         if let Some(file) = self.to_sync.pop() {
             self.writer.settle_until(self.writes).map_err(plain)?;
-            file.sync().map_err(|error| Failure { error, poisoned: Some(file.path().to_owned()) })?;
+            file.sync().map_err(|error| Failure {
+                error,
+                poisoned: Some(file.path().to_owned()),
+                begun: false,
+            })?;
             return Ok(None);
         }
         let bytes = self.manifest.encode();
@@ -268,7 +242,12 @@ impl Work {
             .and_then(|()| files.sync_dir(&self.disk.dir))
             .and_then(|()| files.write_atomic(&path, &bytes))
             .and_then(|()| if self.placed { Ok(()) } else { sync_parents(files, &self.disk.dir) })
-            .map_err(|error| plain(DrumError::io(&path, error)))?;
+            .map_err(|error| Failure {
+                error: DrumError::io(&path, error),
+                poisoned: None,
+                // What is not there now does not come.
+                begun: !matches!(files.entry(&path), Ok(None)),
+            })?;
         self.disk.count_written(bytes.len());
         Ok(Some(bytes.len() as u64))
     }
@@ -276,21 +255,6 @@ impl Work {
 
 fn run_entry(run: &Run) -> RunEntry {
     RunEntry { number: run.file().number(), directory: run.directory(), bytes: run.bytes() }
-}
-
-/// A checkpoint whose files must stay.
-pub(crate) struct Kept {
-    pub(crate) number: u64,
-    pub(crate) files: Vec<String>,
-    /// Whether it was acknowledged. One that failed may yet be on disk, and then a crash goes back to it.
-    durable: bool,
-}
-
-impl Kept {
-    pub(crate) fn new(manifest: &Manifest) -> Kept {
-        let files = manifest.files().into_iter().map(|(name, _)| name).collect();
-        Kept { number: manifest.number, files, durable: true }
-    }
 }
 
 fn write_new(files: &mattock_env::Files, path: &Path, tail: &Tail) -> std::io::Result<()> {

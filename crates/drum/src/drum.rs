@@ -12,11 +12,12 @@ use mattock_env::{Clock, Env, Lane, Time};
 
 use crate::batch::{Batch, Operation};
 use crate::cache::{self, Cache};
-use crate::checkpoint::{Checkpoint, Kept, Pending};
+use crate::checkpoint::{Checkpoint, Pending};
 use crate::deliver::{AnswerPart, ReadAhead};
 use crate::disk::Disk;
 use crate::error::{DrumError, Result};
 use crate::generation::Generation;
+use crate::kept::{Kept, NO_PIN};
 use crate::log::{KNOWN_DUPLICATE, KNOWN_UNIQUE, Log, UNRESOLVED};
 use crate::merge::{self, CHECK, CHECK_UPDATE, Progress, UPDATE};
 use crate::plan::{Deliver, Options, Plan};
@@ -57,6 +58,8 @@ pub struct Drum<V: Value> {
     pub(crate) next_number: u64,
     /// Checkpoints that can be opened, the newest last.
     pub(crate) kept: VecDeque<Kept>,
+    /// All from this one on are kept.
+    pub(crate) pinned: u64,
     pub(crate) checkpoint_number: u64,
     /// The checkpoint that is being written.
     pub(crate) pending: Option<Pending>,
@@ -96,6 +99,7 @@ impl<V: Value> Drum<V> {
             position: 0,
             next_number: 2,
             kept: VecDeque::new(),
+            pinned: NO_PIN,
             checkpoint_number: 0,
             pending: None,
             finished: None,

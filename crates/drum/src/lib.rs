@@ -81,6 +81,7 @@ mod drum;
 mod elias_fano;
 mod error;
 mod generation;
+mod kept;
 mod log;
 mod manifest;
 mod merge;

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use mattock_env::Env;
 
 use crate::cache::Cache;
-use crate::checkpoint::Kept;
 use crate::drum::Drum;
 use crate::error::{DrumError, Result};
 use crate::generation::Generation;
+use crate::kept::{Kept, NO_PIN};
 use crate::manifest::{self, Manifest};
 use crate::plan::{Deliver, Options, Plan};
 use crate::run::Run;
@@ -22,7 +22,8 @@ impl<V: Value> Drum<V> {
         Drum::open_at(env, dir, options, None)
     }
 
-    /// Opens an earlier checkpoint; later ones are forgotten. Number 0 is the empty repository before the first.
+    /// Opens an earlier checkpoint; later ones are forgotten. Number 0 is the empty repository before the first. It stays, and
+    /// all that follow it, until [`keep_from`](Drum::keep_from) tells which one is needed now.
     pub fn open_at(env: &Env, dir: &Path, options: Options, checkpoint: Option<u64>) -> Result<Drum<V>> {
         let files = &env.files;
         let present = match files.entry(dir).map_err(|error| DrumError::io(dir, error))? {
@@ -65,7 +66,9 @@ impl<V: Value> Drum<V> {
         }
         let mut drum = Drum::empty(env, dir, options, plan);
         drum.checkpoint_number = numbers.last().copied().unwrap_or(0).max(newest);
-        drum.kept = kept.iter().map(Kept::new).collect();
+        drum.kept = kept.iter().map(Kept::found).collect();
+        drum.find_dead();
+        drum.pinned = checkpoint.unwrap_or(NO_PIN);
         if let Some(manifest) = &manifest {
             drum.restore(manifest)?;
         }

@@ -3,6 +3,7 @@
 
 mod crash;
 mod model;
+mod pins;
 mod space;
 mod threads;
 mod world;

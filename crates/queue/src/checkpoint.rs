@@ -8,13 +8,14 @@
 //! A checkpoint that failed may yet be on disk, if its manifest was being written: its files stay until a later one
 //! succeeds. A failed sync of a segment poisons the queues.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use mattock_env::{Files, Lane, OpenMode, Step};
 
 use crate::error::{QueueError, Result};
+use crate::kept::{Kept, Phase};
 use crate::manifest::{self, Manifest, QueueEntry, SegmentEntry};
 use crate::segment::{Disk, SegmentFile, Write, lock};
 use crate::shared::{PATIENCE, Shared};
@@ -29,40 +30,6 @@ pub struct Checkpoint {
     /// Files in the queues' directory and how many bytes of each belong to it. Segments may grow, all else is immutable. The
     /// manifest is the last.
     pub files: Vec<(String, u64)>,
-}
-
-/// A checkpoint whose files must stay.
-#[derive(Debug)]
-pub(crate) struct Kept {
-    pub(crate) number: u64,
-    pub(crate) segments: BTreeSet<u64>,
-    phase: Phase,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
-    /// Captured, and on its way.
-    Pending,
-    /// Its manifest may be on disk or not.
-    Unknown,
-    Durable,
-}
-
-impl Kept {
-    /// One that was found on disk.
-    pub(crate) fn found(manifest: &Manifest) -> Kept {
-        Kept { phase: Phase::Durable, ..Kept::pending(manifest) }
-    }
-
-    fn pending(manifest: &Manifest) -> Kept {
-        let segments = manifest.queues.iter().flat_map(|queue| &queue.segments);
-        let segments = segments.map(|segment| segment.number).collect();
-        Kept { number: manifest.number, segments, phase: Phase::Pending }
-    }
-
-    pub(crate) fn is_durable(&self) -> bool {
-        self.phase == Phase::Durable
-    }
 }
 
 type Outcome = Arc<Mutex<Option<Result<Checkpoint>>>>;
@@ -121,7 +88,6 @@ impl Shared {
             shared: Arc::clone(&self.state),
             disk: Arc::clone(&self.disk),
             writer: Arc::clone(&self.writer),
-            checkpoints_kept: self.checkpoints_kept,
             manifest: Manifest { number: state.checkpoint_number, ..Manifest::default() },
             tail: Vec::new(),
             own: VecDeque::new(),
@@ -144,7 +110,6 @@ struct Saving {
     shared: Arc<Mutex<State>>,
     disk: Arc<Disk>,
     writer: Arc<Lane>,
-    checkpoints_kept: usize,
     manifest: Manifest,
     tail: Vec<u8>,
     /// Blocks that got their place by this checkpoint and are written by it.
@@ -303,43 +268,26 @@ impl Saving {
 
     /// This one is durable: removes those that are not kept any longer, then the files that only they needed.
     fn forget(&self) {
-        let (forgotten, removals) = {
+        let forgotten = {
             let mut state = lock(&self.shared);
             state.dir_durable = true;
             set_phase(&mut state, self.manifest.number, Phase::Durable);
-            let durable = state.kept.iter().filter(|kept| kept.is_durable()).count();
-            let mut surplus = durable.saturating_sub(self.checkpoints_kept);
-            let mut forgotten = Vec::new();
-            for kept in std::mem::take(&mut state.kept) {
-                let superseded = kept.phase == Phase::Unknown || (kept.is_durable() && surplus > 0);
-                if !superseded {
-                    state.kept.push_back(kept);
-                    continue;
-                }
-                surplus -= usize::from(kept.is_durable());
-                forgotten.push(kept.number);
-            }
-            state.bury();
-            (forgotten, std::mem::take(&mut state.removals))
+            state.forget_checkpoints()
         };
-        for number in &forgotten {
-            self.disk.remove(&manifest::name(*number));
-        }
-        for number in &forgotten {
-            self.disk.remove(&manifest::tail_name(*number));
-        }
-        removals.iter().for_each(|file| file.remove());
+        forgotten.remove(&self.disk);
     }
 
     fn give_up(&mut self) {
         let number = self.manifest.number;
+        // What is not there now does not come.
+        let absent = matches!(self.disk.files.entry(&self.disk.dir.join(manifest::name(number))), Ok(None));
         let removals = {
             let mut state = lock(&self.shared);
             state.writing -= self.own.len();
             self.own.iter().for_each(|write| write.give_up());
             state.failed.extend(self.own.drain(..));
             let begun = state.kept.iter().any(|kept| kept.number == number && kept.phase == Phase::Unknown);
-            if begun {
+            if begun && !absent {
                 return;
             }
             state.kept.retain(|kept| kept.number != number);
@@ -347,6 +295,7 @@ impl Saving {
             std::mem::take(&mut state.removals)
         };
         self.disk.remove(&manifest::tail_name(number));
+        self.disk.remove(&format!("{}.tmp", manifest::name(number)));
         removals.iter().for_each(|file| file.remove());
     }
 }

@@ -60,6 +60,7 @@
 mod block;
 mod checkpoint;
 mod error;
+mod kept;
 mod manifest;
 mod options;
 mod queue;

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use mattock_env::{Env, StoredFile};
 
 use crate::block::Records;
-use crate::checkpoint::{Capture, Checkpoint, Kept};
+use crate::checkpoint::{Capture, Checkpoint};
 use crate::error::{QueueError, Result};
+use crate::kept::{Kept, NO_PIN};
 use crate::manifest::{self, Manifest, QueueEntry, Unreadable};
 use crate::options::{Options, Sizes, Stats};
 use crate::queue::Queue;
@@ -20,7 +21,7 @@ use mattock_codec::checksum;
 /// Any number of queues that share a directory, a memory and a writer.
 #[derive(Clone, Debug)]
 pub struct Queues {
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
 }
 
 impl Queues {
@@ -29,7 +30,8 @@ impl Queues {
         Queues::open_at(env, dir, options, None)
     }
 
-    /// Opens an earlier checkpoint; later ones are forgotten. Number 0 is the state before the first: no queue.
+    /// Opens an earlier checkpoint; later ones are forgotten. Number 0 is the state before the first: no queue. It stays, and
+    /// all that follow it, until [`keep_from`](Queues::keep_from) tells which one is needed now.
     pub fn open_at(env: &Env, dir: &Path, options: &Options, checkpoint: Option<u64>) -> Result<Queues> {
         let io = |error| QueueError::io(dir, 0, error);
         let present = match env.files.entry(dir).map_err(io)? {
@@ -59,6 +61,8 @@ impl Queues {
         let mut state = State::new(Arc::clone(&disk), sizes, options.memory_bytes);
         state.checkpoint_number = numbers.last().copied().unwrap_or(0).max(newest);
         state.kept = kept.iter().map(Kept::found).collect();
+        state.pinned = checkpoint.unwrap_or(NO_PIN);
+        state.checkpoints_kept = options.checkpoints_kept.max(1);
         let mut tails = Vec::new();
         if let Some((manifest, older)) = kept.split_last() {
             tails = restore(env, &disk, &mut state, manifest, &present)?;
@@ -68,7 +72,7 @@ impl Queues {
             }
         }
         remove_litter(env, dir, &present, &kept)?;
-        let queues = Queues { shared: Arc::new(Shared::new(env, disk, state, options.checkpoints_kept)) };
+        let queues = Queues { shared: Arc::new(Shared::new(env, disk, state)) };
         for (id, tail) in tails.iter().enumerate() {
             queues.push_tail(id, tail)?;
         }
@@ -118,12 +122,6 @@ impl Queues {
     /// Captures the state and waits until it is durable.
     pub fn checkpoint(&self) -> Result<Checkpoint> {
         self.capture()?.wait()
-    }
-
-    /// The number of the newest checkpoint that is known to be durable; 0 before the first.
-    pub fn newest_checkpoint(&self) -> u64 {
-        let state = lock(&self.shared.state);
-        state.kept.iter().rev().find(|kept| kept.is_durable()).map_or(0, |kept| kept.number)
     }
 
     /// How much there is, and how much was moved.

@@ -26,7 +26,6 @@ pub(crate) struct Shared {
     pub(crate) state: Arc<Mutex<State>>,
     pub(crate) disk: Arc<Disk>,
     pub(crate) record_max: usize,
-    pub(crate) checkpoints_kept: usize,
     // Dropped in this order: a checkpoint may be waiting for the writer.
     pub(crate) chores: Lane,
     reader: Lane,
@@ -41,12 +40,11 @@ enum Next {
 }
 
 impl Shared {
-    pub(crate) fn new(env: &Env, disk: Arc<Disk>, state: State, checkpoints_kept: usize) -> Shared {
+    pub(crate) fn new(env: &Env, disk: Arc<Disk>, state: State) -> Shared {
         Shared {
             record_max: state.sizes.record_max(),
             state: Arc::new(Mutex::new(state)),
             disk,
-            checkpoints_kept: checkpoints_kept.max(1),
             chores: env.workers.lane("queue-chores", CHORES_MAX),
             reader: env.workers.lane("queue-read", WRITES_MAX),
             writer: Arc::new(env.workers.lane("queue-write", WRITES_MAX)),

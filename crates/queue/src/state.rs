@@ -20,8 +20,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use crate::block::Records;
-use crate::checkpoint::Kept;
 use crate::error::Result;
+use crate::kept::{Kept, NO_PIN};
 use crate::options::Sizes;
 use crate::segment::{Disk, FIRST_BLOCK, SegmentFile, Write, lock};
 
@@ -108,6 +108,9 @@ pub(crate) struct State {
     pub(crate) failed: Vec<Arc<Write>>,
     pub(crate) next_segment: u64,
     pub(crate) kept: VecDeque<Kept>,
+    /// How many that can be opened are kept, and from which on all.
+    pub(crate) checkpoints_kept: usize,
+    pub(crate) pinned: u64,
     /// Popped, but kept for a checkpoint.
     pub(crate) dead: Vec<Arc<SegmentFile>>,
     /// Of use to nobody: to be removed by whoever has released the lock.
@@ -132,6 +135,8 @@ impl State {
             failed: Vec::new(),
             next_segment: 1,
             kept: VecDeque::new(),
+            checkpoints_kept: 1,
+            pinned: NO_PIN,
             dead: Vec::new(),
             removals: Vec::new(),
             poisoned: None,

@@ -6,6 +6,7 @@ mod damage;
 mod formats;
 mod memory;
 mod model;
+mod pins;
 mod space;
 mod threads;
 mod world;
