@@ -95,6 +95,8 @@ mod stats;
 mod table;
 mod uses;
 mod value;
+mod verify;
+mod view;
 mod writer;
 
 pub use batch::{Batch, Operation, Outcome};
@@ -108,3 +110,5 @@ pub use uses::{
     RobotsCache, RobotsRequested, Sources, UrlSeen,
 };
 pub use value::Value;
+pub use verify::Problem;
+pub use view::{Undelivered, View, Waiting};

@@ -6,4 +6,6 @@ mod model;
 mod pins;
 mod space;
 mod threads;
+mod verify;
+mod view;
 mod world;
