@@ -99,6 +99,8 @@ mod verify;
 mod view;
 mod writer;
 
+pub use mattock_codec::Problem;
+
 pub use batch::{Batch, Operation, Outcome};
 pub use checkpoint::Checkpoint;
 pub use drum::Drum;
@@ -110,5 +112,4 @@ pub use uses::{
     RobotsCache, RobotsRequested, Sources, UrlSeen,
 };
 pub use value::Value;
-pub use verify::Problem;
 pub use view::{Undelivered, View, Waiting};

@@ -6,7 +6,7 @@
 //! were delivered, and what a file has grown since.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use mattock_env::{Block, Env, PAGE_BYTES};
@@ -21,7 +21,7 @@ use crate::merge::{self, CHECK};
 use crate::run::{self, Run};
 use crate::value::Value;
 use crate::view::{self, View};
-use mattock_codec::{Reader, checksum};
+use mattock_codec::{Problem, Reader, checksum};
 
 const LOST: &str = "this checkpoint cannot be opened: open an earlier one";
 const RUN: &str = "keys that were stored cannot be read";
@@ -32,23 +32,6 @@ const TAIL: &str = "the last operations and results of a generation cannot be re
 const PADDING: &str = "nothing depends on them, but this disk changes what is stored on it";
 const NOT_ZERO: &str = "bytes that should be zero are not";
 const ORDER: &str = "keys are not in the order that they should be in";
-
-/// Something that is not as it was written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
-    /// The file.
-    pub path: PathBuf,
-    /// Where in it.
-    pub offset: u64,
-    /// What is wrong, and what it means.
-    pub what: String,
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{} at byte {}: {}", self.path.display(), self.offset, self.what)
-    }
-}
 
 impl<V: Value> View<V> {
     /// Reads all of a checkpoint and tells everything that is wrong with it. An error only if there is no such checkpoint (any

@@ -69,9 +69,14 @@ mod room;
 mod segment;
 mod shared;
 mod state;
+mod verify;
+mod view;
+
+pub use mattock_codec::Problem;
 
 pub use checkpoint::{Capture, Checkpoint};
 pub use error::{QueueError, Result};
 pub use options::{Options, RECORD_BYTES_MAX, Sizes, Stats};
 pub use queue::Queue;
 pub use queues::Queues;
+pub use view::View;
