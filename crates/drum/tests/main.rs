@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod crash;
+mod formats;
 mod model;
 mod pins;
 mod space;
