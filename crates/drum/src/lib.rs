@@ -43,6 +43,8 @@
 //!   [`Drum::open`] gives exactly the state of the newest checkpoint: [`Drum::position`] operations, the results delivered
 //!   up to then, not one more or less. A write that fails for want of space is kept and tried again; a *sync* that fails
 //!   poisons the repository until it is opened again.
+//! - Checkpoints from a pinned one on stay ([`Drum::keep_from`]): who makes one state of many repositories agrees on theirs later.
+//! - Others may look at a checkpoint, and verify every byte of it, while its owner works on ([`View`]); they change nothing.
 //! - Memory stays within what [`Options`] gives (and 1 bit per check of generations that are merged and wait to be delivered).
 //!
 //! # Costs
