@@ -130,6 +130,23 @@ pub fn checksum(file: u64, offset: u64, parts: &[&[u8]]) -> u32 {
     hasher.finalize()
 }
 
+/// Something on disk that is not as it was written, found by reading all of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The file.
+    pub path: std::path::PathBuf,
+    /// Where in it.
+    pub offset: u64,
+    /// What is wrong, and what it means.
+    pub what: String,
+}
+
+impl std::fmt::Display for Problem {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "{} at byte {}: {}", self.path.display(), self.offset, self.what)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

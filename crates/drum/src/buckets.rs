@@ -240,3 +240,18 @@ fn open<'a>(block: &'a [u8], file: &DataFile, offset: u64, bucket: usize) -> Res
     let payload = block.get(HEADER_BYTES..HEADER_BYTES + len);
     payload.ok_or_else(|| DrumError::corrupt(file.path(), offset, "a chunk is longer than it can be"))
 }
+
+/// Checks a chunk of any of so many streams. Bytes that the checksum does not cover, and where in it they are.
+pub(crate) fn verify<'a>(
+    block: &'a [u8],
+    file: &DataFile,
+    offset: u64,
+    streams: usize,
+) -> Result<(u64, &'a [u8])> {
+    let bucket = u32::from_le_bytes([block[0], block[1], block[2], block[3]]) as usize;
+    open(block, file, offset, bucket)?;
+    if bucket >= streams {
+        return Err(DrumError::corrupt(file.path(), offset, "a chunk of no bucket"));
+    }
+    Ok((12, &block[12..HEADER_BYTES]))
+}

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use mattock_env::{File, Files, OpenMode};
+use mattock_env::{File, Files, OpenMode, PAGE_BYTES};
 
 use crate::error::{DrumError, Result};
 
@@ -111,14 +111,23 @@ impl DataFile {
         Ok(())
     }
 
+    /// Fills a buffer of whole pages.
     pub(crate) fn read(&self, buffer: &mut [u8], offset: u64) -> Result<()> {
         let file = self.lock().clone();
         let file =
             file.ok_or_else(|| DrumError::corrupt(&self.path, offset, "the file was never written"))?;
-        file.read_exact_at(buffer, offset).map_err(|error| match DrumError::io(&self.path, error) {
-            DrumError::Corrupt { path, what, .. } => DrumError::Corrupt { path, offset, what },
-            other => other,
-        })?;
+        let mut filled = 0;
+        while filled < buffer.len() {
+            match file.read_at(&mut buffer[filled..], offset + filled as u64) {
+                Ok(count) => filled += count,
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(DrumError::io(&self.path, error)),
+            }
+            // A file that ends in the middle of a page cannot be read on from there past the page cache.
+            if filled < buffer.len() && (filled == 0 || !filled.is_multiple_of(PAGE_BYTES)) {
+                return Err(DrumError::corrupt(&self.path, offset, "the file is too short"));
+            }
+        }
         self.disk.read_bytes.fetch_add(buffer.len() as u64, Ordering::Relaxed);
         Ok(())
     }

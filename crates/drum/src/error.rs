@@ -30,6 +30,14 @@ pub enum DrumError {
         /// What does not fit.
         what: &'static str,
     },
+    /// Files of another version of the format.
+    #[error("{} has format version {version:?}, which this version does not know: open it with the version that wrote it", path.display())]
+    UnknownVersion {
+        /// The manifest.
+        path: PathBuf,
+        /// The byte that names the version.
+        version: char,
+    },
     /// A sync failed earlier, so it is unknown what of the unmerged data is on disk. Only reopening helps.
     #[error("an earlier sync of {} failed: open the repository again, it continues from its last checkpoint", path.display())]
     Poisoned {
@@ -52,8 +60,8 @@ pub enum DrumError {
         /// What would be possible.
         limit: usize,
     },
-    /// Opening a checkpoint that is not there.
-    #[error("{} holds no checkpoint {number}", path.display())]
+    /// A checkpoint that is not there: it never was, or whoever works on the repository has moved on meanwhile, and there is a newer one.
+    #[error("{} holds no checkpoint {number}; there may be a newer one", path.display())]
     NoSuchCheckpoint {
         /// The directory.
         path: PathBuf,

@@ -173,7 +173,7 @@ impl Generation {
             records: self.log.records(),
             first_unresolved: self.first_unresolved,
             sealed_s: self.sealed_s.max(0) as u64,
-            chunk_bytes: self.keys.chunk_bytes() as u64,
+            chunk_bytes: buckets.unwrap_or(&self.keys).chunk_bytes() as u64,
             chunks: buckets.map_or(0, Buckets::chunks),
             answers: answers.is_some(),
             answer_shift: answers.map_or(0, |answers| answers.shift),

@@ -43,6 +43,8 @@
 //!   [`Drum::open`] gives exactly the state of the newest checkpoint: [`Drum::position`] operations, the results delivered
 //!   up to then, not one more or less. A write that fails for want of space is kept and tried again; a *sync* that fails
 //!   poisons the repository until it is opened again.
+//! - Checkpoints from a pinned one on stay ([`Drum::keep_from`]): who makes one state of many repositories agrees on theirs later.
+//! - Others may look at a checkpoint, and verify every byte of it, while its owner works on ([`View`]); they change nothing.
 //! - Memory stays within what [`Options`] gives (and 1 bit per check of generations that are merged and wait to be delivered).
 //!
 //! # Costs
@@ -95,7 +97,11 @@ mod stats;
 mod table;
 mod uses;
 mod value;
+mod verify;
+mod view;
 mod writer;
+
+pub use mattock_codec::Problem;
 
 pub use batch::{Batch, Operation, Outcome};
 pub use checkpoint::Checkpoint;
@@ -108,3 +114,4 @@ pub use uses::{
     RobotsCache, RobotsRequested, Sources, UrlSeen,
 };
 pub use value::Value;
+pub use view::{Undelivered, View, Waiting};

@@ -176,7 +176,7 @@ impl Log {
 
     /// A recipe for reading a block from the file, in any thread.
     pub(crate) fn reader(&self) -> LogReader {
-        LogReader { file: Arc::clone(&self.file), block_bytes: self.block_bytes }
+        LogReader::new(&self.file, self.block_bytes)
     }
 
     /// About how much that is.
@@ -253,6 +253,10 @@ pub(crate) struct LogReader {
 }
 
 impl LogReader {
+    pub(crate) fn new(file: &Arc<DataFile>, block_bytes: usize) -> LogReader {
+        LogReader { file: Arc::clone(file), block_bytes }
+    }
+
     /// A block, and how many bytes of it are in use.
     pub(crate) fn read(&self, index: u32) -> Result<(Block, usize)> {
         let mut block = Block::new(self.block_bytes);

@@ -6,8 +6,16 @@
 //! ```text
 //! "MTKDRUM1", varints…, checksum u32
 //! ```
+//!
+//! The last character of the magic is the version, of this file and of all that it names. Magic and checksum stay where they
+//! are in every version, so that an unknown one can be told from a damaged file.
+
+use std::path::Path;
 
 use mattock_codec::{Reader, checksum, put_varint};
+use mattock_env::Files;
+
+use crate::error::{DrumError, Result};
 
 const MAGIC: &[u8; 8] = b"MTKDRUM1";
 
@@ -55,6 +63,13 @@ pub(crate) struct Manifest {
     pub(crate) cursor: (u32, u32, u32),
     pub(crate) runs: Vec<RunEntry>,
     pub(crate) generations: Vec<GenerationEntry>,
+}
+
+/// Why a manifest cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unreadable {
+    Damaged,
+    Version(char),
 }
 
 /// The file of a manifest.
@@ -156,51 +171,73 @@ impl Manifest {
         out
     }
 
-    /// Reads the manifest with this number; `None` if it is damaged.
-    pub(crate) fn decode(bytes: &[u8], number: u64) -> Option<Manifest> {
-        let (content, sum) = bytes.split_last_chunk::<4>()?;
+    /// Reads the manifest with this number.
+    pub(crate) fn decode(bytes: &[u8], number: u64) -> std::result::Result<Manifest, Unreadable> {
+        let (content, sum) = bytes.split_last_chunk::<4>().ok_or(Unreadable::Damaged)?;
         if checksum(0, number, &[content]).to_le_bytes() != *sum {
-            return None;
+            return Err(Unreadable::Damaged);
         }
-        let mut reader = Reader::new(content);
-        if reader.take(MAGIC.len())? != MAGIC {
-            return None;
+        match content.split_first_chunk::<8>() {
+            Some((magic, _)) if magic == MAGIC => {}
+            Some((magic, _)) if magic[..7] == MAGIC[..7] => {
+                return Err(Unreadable::Version(char::from(magic[7])));
+            }
+            _ => return Err(Unreadable::Damaged),
         }
-        let mut manifest = Manifest {
-            number: reader.varint()?,
-            buckets: reader.varint()?,
-            has_values: reader.varint()? == 1,
-            delivers_all: reader.varint()? == 1,
-            position: reader.varint()?,
-            next_number: reader.varint()?,
-            cursor: (narrow(&mut reader)?, narrow(&mut reader)?, narrow(&mut reader)?),
-            ..Manifest::default()
-        };
-        for _ in 0..reader.varint()? {
-            let (number, directory, bytes) = (reader.varint()?, reader.varint()?, reader.varint()?);
-            manifest.runs.push(RunEntry { number, directory, bytes });
-        }
-        for _ in 0..reader.varint()? {
-            manifest.generations.push(GenerationEntry {
-                number: reader.varint()?,
-                merged: reader.varint()? == 1,
-                log_block_bytes: reader.varint()?,
-                log_blocks: narrow(&mut reader)?,
-                log_written: narrow(&mut reader)?,
-                log_file: reader.varint()? == 1,
-                records: narrow(&mut reader)?,
-                first_unresolved: narrow(&mut reader)?,
-                sealed_s: reader.varint()?,
-                chunk_bytes: reader.varint()?,
-                chunks: narrow(&mut reader)?,
-                answers: reader.varint()? == 1,
-                answer_shift: narrow(&mut reader)?,
-                tail_bytes: reader.varint()?,
-                tail_sum: narrow(&mut reader)?,
-            });
-        }
-        (manifest.number == number && manifest.buckets.is_power_of_two()).then_some(manifest)
+        let manifest = parse(&mut Reader::from_place(content, MAGIC.len())).ok_or(Unreadable::Damaged)?;
+        let fits = manifest.number == number && manifest.buckets.is_power_of_two();
+        if fits { Ok(manifest) } else { Err(Unreadable::Damaged) }
     }
+}
+
+/// Reads the manifest with this number from its file.
+pub(crate) fn read(files: &Files, dir: &Path, number: u64) -> Result<Manifest> {
+    let path = dir.join(name(number));
+    let bytes = files.read(&path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => DrumError::NoSuchCheckpoint { path: dir.into(), number },
+        _ => DrumError::io(&path, error),
+    })?;
+    Manifest::decode(&bytes, number).map_err(|unreadable| match unreadable {
+        Unreadable::Damaged => DrumError::corrupt(&path, 0, "the manifest fails its checksum"),
+        Unreadable::Version(version) => DrumError::UnknownVersion { path, version },
+    })
+}
+
+fn parse(reader: &mut Reader<'_>) -> Option<Manifest> {
+    let mut manifest = Manifest {
+        number: reader.varint()?,
+        buckets: reader.varint()?,
+        has_values: reader.varint()? == 1,
+        delivers_all: reader.varint()? == 1,
+        position: reader.varint()?,
+        next_number: reader.varint()?,
+        cursor: (narrow(reader)?, narrow(reader)?, narrow(reader)?),
+        ..Manifest::default()
+    };
+    for _ in 0..reader.varint()? {
+        let (number, directory, bytes) = (reader.varint()?, reader.varint()?, reader.varint()?);
+        manifest.runs.push(RunEntry { number, directory, bytes });
+    }
+    for _ in 0..reader.varint()? {
+        manifest.generations.push(GenerationEntry {
+            number: reader.varint()?,
+            merged: reader.varint()? == 1,
+            log_block_bytes: reader.varint()?,
+            log_blocks: narrow(reader)?,
+            log_written: narrow(reader)?,
+            log_file: reader.varint()? == 1,
+            records: narrow(reader)?,
+            first_unresolved: narrow(reader)?,
+            sealed_s: reader.varint()?,
+            chunk_bytes: reader.varint()?,
+            chunks: narrow(reader)?,
+            answers: reader.varint()? == 1,
+            answer_shift: narrow(reader)?,
+            tail_bytes: reader.varint()?,
+            tail_sum: narrow(reader)?,
+        });
+    }
+    Some(manifest)
 }
 
 fn narrow(reader: &mut Reader<'_>) -> Option<u32> {
@@ -226,14 +263,24 @@ mod tests {
             ..Manifest::default()
         };
         let bytes = manifest.encode();
-        assert_eq!(Manifest::decode(&bytes, 300), Some(manifest));
-        assert_eq!(Manifest::decode(&bytes, 301), None);
+        assert_eq!(Manifest::decode(&bytes, 300), Ok(manifest));
+        assert_eq!(Manifest::decode(&bytes, 301), Err(Unreadable::Damaged));
         for at in 0..bytes.len() {
             let mut damaged = bytes.clone();
             damaged[at] ^= 4;
-            assert_eq!(Manifest::decode(&damaged, 300), None);
-            assert_eq!(Manifest::decode(&bytes[..at], 300), None);
+            assert_eq!(Manifest::decode(&damaged, 300), Err(Unreadable::Damaged));
+            assert_eq!(Manifest::decode(&bytes[..at], 300), Err(Unreadable::Damaged));
         }
         assert_eq!(number_of(&name(300)), Some(300));
+    }
+
+    #[test]
+    fn a_later_version_is_named() {
+        let mut bytes = Manifest { number: 1, buckets: 1, ..Manifest::default() }.encode();
+        bytes[7] = b'2';
+        let content = bytes.len() - 4;
+        let sum = checksum(0, 1, &[&bytes[..content]]);
+        bytes[content..].copy_from_slice(&sum.to_le_bytes());
+        assert_eq!(Manifest::decode(&bytes, 1), Err(Unreadable::Version('2')));
     }
 }

@@ -251,7 +251,7 @@ fn merge_bucket<V: Value>(inputs: &Inputs, state: &mut State, major: bool, bucke
 }
 
 /// Reads a bucket's records; `None` if they are not what [`Buckets::append_key`] wrote.
-fn parse<V: Value>(
+pub(crate) fn parse<V: Value>(
     raw: &[u8],
     bucket: usize,
     buckets: usize,

@@ -39,7 +39,7 @@ impl<V: Value> Drum<V> {
         }
         let mut kept: Vec<Manifest> = Vec::new();
         for number in numbers.iter().copied().filter(|number| *number <= newest) {
-            match read_manifest(env, dir, number) {
+            match manifest::read(files, dir, number) {
                 Ok(manifest) => kept.push(manifest),
                 Err(error) if number == newest => return Err(error),
                 // Of an older one nothing is needed.
@@ -171,13 +171,6 @@ impl<V: Value> Drum<V> {
 /// Whether a file in the directory has one of our names: others are left alone.
 fn is_ours(name: &str) -> bool {
     ["MANIFEST-", "run-", "log-", "keys-", "answers-", "tail-"].iter().any(|prefix| name.starts_with(prefix))
-}
-
-fn read_manifest(env: &Env, dir: &Path, number: u64) -> Result<Manifest> {
-    let path = dir.join(manifest::name(number));
-    let bytes = env.files.read(&path).map_err(|error| DrumError::io(&path, error))?;
-    Manifest::decode(&bytes, number)
-        .ok_or_else(|| DrumError::corrupt(&path, 0, "the manifest fails its checksum"))
 }
 
 /// The nearest directory that exists.

@@ -95,11 +95,22 @@ impl Run {
         (self.directory + (self.slices.len() * SLICE_BYTES + 4) as u64).next_multiple_of(PAGE_BYTES as u64)
     }
 
+    pub(crate) fn slice(&self, bucket: usize) -> Slice {
+        self.slices[bucket]
+    }
+
     /// Reads one bucket from its first key on.
     pub(crate) fn read(&self, bucket: usize, read_bytes: usize) -> Result<RunReader> {
+        let mut reader = self.reader(bucket, read_bytes);
+        reader.next_block()?;
+        Ok(reader)
+    }
+
+    /// A reader that stands before the first block of a bucket.
+    pub(crate) fn reader(&self, bucket: usize, read_bytes: usize) -> RunReader {
         let slice = self.slices[bucket];
         let read_bytes = read_bytes.min((slice.bytes as usize).next_multiple_of(PAGE_BYTES) + PAGE_BYTES);
-        let mut reader = RunReader {
+        RunReader {
             stream: Stream::new(&self.file, slice.offset, slice.bytes, read_bytes),
             bucket: bucket as u32,
             keys: Vec::new(),
@@ -107,9 +118,7 @@ impl Run {
             ends: Vec::new(),
             at: 0,
             words: Vec::new(),
-        };
-        reader.next_block()?;
-        Ok(reader)
+        }
     }
 }
 
@@ -196,9 +205,28 @@ impl RunReader {
 
     /// The current key's value.
     pub(crate) fn value(&self) -> &[u8] {
-        let end = self.ends.get(self.at).copied().unwrap_or(0) as usize;
-        let start = if self.at == 0 { 0 } else { self.ends.get(self.at - 1).copied().unwrap_or(0) as usize };
+        self.value_at(self.at)
+    }
+
+    fn value_at(&self, index: usize) -> &[u8] {
+        let end = self.ends.get(index).copied().unwrap_or(0) as usize;
+        let start = if index == 0 { 0 } else { self.ends.get(index - 1).copied().unwrap_or(0) as usize };
         &self.values[start..end]
+    }
+
+    /// Keys of the current block.
+    pub(crate) fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// A key of the current block, with its value.
+    pub(crate) fn at(&self, index: usize) -> (u64, &[u8]) {
+        (self.keys[index], self.value_at(index))
+    }
+
+    /// Where in the file the next block is.
+    pub(crate) fn position(&self) -> u64 {
+        self.stream.position()
     }
 
     #[inline]
@@ -224,7 +252,8 @@ impl RunReader {
         }
     }
 
-    fn next_block(&mut self) -> Result<()> {
+    /// Reads the next block; after the last one there are no keys.
+    pub(crate) fn next_block(&mut self) -> Result<()> {
         self.at = 0;
         self.keys.clear();
         if self.stream.is_empty() {

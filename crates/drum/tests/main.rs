@@ -2,8 +2,11 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod crash;
+mod formats;
 mod model;
 mod pins;
 mod space;
 mod threads;
+mod verify;
+mod view;
 mod world;

@@ -9,11 +9,16 @@ use crate::world::{Drawn, Model, Sum, apply, compare, deliver, draw_batch, open,
 fn life<V: Drawn>(seed: u64, which: Deliver) {
     let mut simulation = Simulation::new(seed);
     let mut random = Random::from_seed(seed).fork("life");
-    let options = options(&mut random, which);
+    let mut options = options(&mut random, which);
     let universe = [20, 300, 5000, 1 << 24][random.below(4) as usize];
     let mut model = Model::<V>::new(which);
     let mut durable = model.clone();
     for _ in 0..random.below(4) + 1 {
+        // Each opening may have another memory.
+        if let Some(sizes) = &mut options.sizes {
+            sizes.chunk_bytes = 4096 << random.below(2);
+            sizes.log_block_bytes = 8192 << random.below(2);
+        }
         simulate(&mut simulation, |env| {
             let mut drum: Drum<V> = open(&env, &options).unwrap();
             for _ in 0..random.below(30) {

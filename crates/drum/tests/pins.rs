@@ -75,7 +75,11 @@ fn lives<V: Drawn>(seed: u64, which: Deliver, stop: Option<u64>, chance: Option<
     let mut simulation = Simulation::new(seed);
     let files = simulation.files().clone();
     let mut random = Random::from_seed(seed).fork("pins");
-    let options = options(&mut random, which);
+    let mut options = options(&mut random, which);
+    if let (Some(sizes), 0) = (&mut options.sizes, seed % 2) {
+        // A cache is large, and every opening makes one.
+        sizes.cache_sets = 0;
+    }
     if let Some(stop) = stop {
         files.fail_at(stop, Fault::Stop);
     }

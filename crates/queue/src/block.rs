@@ -78,6 +78,16 @@ impl Records {
         offset: u64,
         stored: &[u8],
     ) -> Result<Records, &'static str> {
+        let (found, records) = Records::decode_any(file, offset, stored)?;
+        if identity == found { Ok(records) } else { Err("another block stands where this one should") }
+    }
+
+    /// Reads whichever block begins `stored`.
+    pub(crate) fn decode_any(
+        file: u64,
+        offset: u64,
+        stored: &[u8],
+    ) -> Result<(Identity, Records), &'static str> {
         const SHORT: &str = "a block is cut off";
         let mut reader = Reader::new(stored);
         let sequence = reader.u64().ok_or(SHORT)?;
@@ -89,10 +99,7 @@ impl Records {
         if checksum(file, offset, &[&stored[..20], records]) != sum {
             return Err("a block fails its checksum");
         }
-        if identity != (Identity { queue, sequence }) {
-            return Err("another block stands where this one should");
-        }
-        Ok(Records { bytes: records.to_vec(), count })
+        Ok((Identity { queue, sequence }, Records { bytes: records.to_vec(), count }))
     }
 }
 

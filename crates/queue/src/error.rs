@@ -58,8 +58,8 @@ pub enum QueueError {
         /// Its name.
         queue: String,
     },
-    /// Opening a checkpoint that is not there.
-    #[error("{} holds no checkpoint {number}", path.display())]
+    /// A checkpoint that is not there: it never was, or whoever works on the queues has moved on meanwhile, and there is a newer one.
+    #[error("{} holds no checkpoint {number}; there may be a newer one", path.display())]
     NoSuchCheckpoint {
         /// The directory.
         path: PathBuf,

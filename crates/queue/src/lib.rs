@@ -44,6 +44,8 @@
 //!   bytes. What fails them is an error that names file and offset, and is never served.
 //! - Opening gives exactly the state of the newest checkpoint, or of the one asked for, again and again. A *sync* that fails
 //!   poisons the queues until they are opened again, and no checkpoint that was under way is acknowledged.
+//! - Checkpoints from a pinned one on stay ([`Queues::keep_from`]): who makes one state of many stores agrees on theirs later.
+//! - Others may look at a checkpoint, and verify every byte of it, while its owner works on ([`View`]); they change nothing.
 //! - A segment is removed once it is popped and no kept checkpoint needs it. A queue that fits in RAM makes no file until
 //!   somebody takes a checkpoint.
 //!
@@ -69,9 +71,14 @@ mod room;
 mod segment;
 mod shared;
 mod state;
+mod verify;
+mod view;
+
+pub use mattock_codec::Problem;
 
 pub use checkpoint::{Capture, Checkpoint};
 pub use error::{QueueError, Result};
 pub use options::{Options, RECORD_BYTES_MAX, Sizes, Stats};
 pub use queue::Queue;
 pub use queues::Queues;
+pub use view::View;

@@ -6,7 +6,15 @@
 //! ```text
 //! "MTKQMAN1", varints and counted names…, checksum u32
 //! ```
+//!
+//! The last character of the magic is the version. Magic and checksum stay where they are in every version, so that an unknown
+//! one can be told from a damaged file.
 
+use std::path::Path;
+
+use mattock_env::Files;
+
+use crate::error::QueueError;
 use crate::segment;
 use mattock_codec::{Reader, checksum, put_counted, put_varint};
 
@@ -135,12 +143,25 @@ impl Manifest {
             }
             _ => return Err(Unreadable::Damaged),
         }
-        let manifest = read(&mut Reader::from_place(content, MAGIC.len())).ok_or(Unreadable::Damaged)?;
+        let manifest = parse(&mut Reader::from_place(content, MAGIC.len())).ok_or(Unreadable::Damaged)?;
         if manifest.number == number { Ok(manifest) } else { Err(Unreadable::Damaged) }
     }
 }
 
-fn read(reader: &mut Reader<'_>) -> Option<Manifest> {
+/// Reads the manifest with this number from its file.
+pub(crate) fn read(files: &Files, dir: &Path, number: u64) -> Result<Manifest, QueueError> {
+    let path = dir.join(name(number));
+    let bytes = files.read(&path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => QueueError::NoSuchCheckpoint { path: dir.into(), number },
+        _ => QueueError::io(&path, 0, error),
+    })?;
+    Manifest::decode(&bytes, number).map_err(|unreadable| match unreadable {
+        Unreadable::Damaged => QueueError::corrupt(&path, 0, "the manifest fails its checksum"),
+        Unreadable::Version(version) => QueueError::UnknownVersion { path, version },
+    })
+}
+
+fn parse(reader: &mut Reader<'_>) -> Option<Manifest> {
     let (number, next_segment) = (reader.varint()?, reader.varint()?);
     let mut manifest = Manifest { number, next_segment, queues: Vec::new() };
     for _ in 0..reader.varint()? {

@@ -10,7 +10,7 @@ use crate::block::Records;
 use crate::checkpoint::{Capture, Checkpoint};
 use crate::error::{QueueError, Result};
 use crate::kept::{Kept, NO_PIN};
-use crate::manifest::{self, Manifest, QueueEntry, Unreadable};
+use crate::manifest::{self, Manifest, QueueEntry};
 use crate::options::{Options, Sizes, Stats};
 use crate::queue::Queue;
 use crate::segment::{Disk, SegmentFile, lock};
@@ -47,7 +47,7 @@ impl Queues {
         }
         let mut kept = Vec::new();
         for number in numbers.iter().copied().filter(|number| *number <= newest) {
-            match read_manifest(env, dir, number) {
+            match manifest::read(&env.files, dir, number) {
                 Ok(manifest) => kept.push(manifest),
                 Err(error) if number == newest => return Err(error),
                 // Of an older one nothing is needed.
@@ -144,15 +144,6 @@ impl Queues {
     pub fn poll(&self) {
         self.shared.poll();
     }
-}
-
-fn read_manifest(env: &Env, dir: &Path, number: u64) -> Result<Manifest> {
-    let path = dir.join(manifest::name(number));
-    let bytes = env.files.read(&path).map_err(|error| QueueError::io(&path, 0, error))?;
-    Manifest::decode(&bytes, number).map_err(|unreadable| match unreadable {
-        Unreadable::Damaged => QueueError::corrupt(&path, 0, "the manifest fails its checksum"),
-        Unreadable::Version(version) => QueueError::UnknownVersion { path, version },
-    })
 }
 
 /// Puts the queues of a manifest into an empty state. Returns what belongs behind them.

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mattock_env::{Block, File, Files, OpenMode, PAGE_BYTES};
 
-use crate::block::{Identity, Records};
+use crate::block::{HEADER_BYTES, Identity, Records};
 use crate::error::{QueueError, Result};
 use mattock_codec::checksum;
 
@@ -197,6 +197,43 @@ impl SegmentFile {
 
     /// Reads the block at `offset` in a file that is `end` bytes long; and its length on disk.
     pub(crate) fn read(&self, sequence: u64, offset: u64, end: u64) -> Result<(Records, u64)> {
+        let (buffer, filled) = self.load(offset, end)?;
+        let identity = Identity { queue: self.queue, sequence };
+        let decoded = Records::decode(identity, self.number, offset, &buffer[..filled]);
+        self.disk.give_back(buffer);
+        let records = decoded.map_err(|what| QueueError::corrupt(&self.path, offset, what))?;
+        let stored = records.stored_bytes() as u64;
+        Ok((records, stored))
+    }
+
+    /// Reads whichever block is there, and tells where behind it a byte is not zero that should be.
+    pub(crate) fn read_any(&self, offset: u64, end: u64) -> Result<(u64, Records, Option<u64>)> {
+        let (buffer, filled) = self.load(offset, end)?;
+        let decoded = Records::decode_any(self.number, offset, &buffer[..filled]);
+        let checked = decoded.map(|(identity, records)| {
+            let used = HEADER_BYTES + records.bytes.len();
+            let padding = buffer[used..records.stored_bytes().min(filled)].iter();
+            let place = padding.copied().position(|byte| byte != 0);
+            (identity, records, place.map(|place| offset + (used + place) as u64))
+        });
+        self.disk.give_back(buffer);
+        let corrupt = |what| QueueError::corrupt(&self.path, offset, what);
+        let (identity, records, place) = checked.map_err(corrupt)?;
+        if identity.queue != self.queue {
+            return Err(corrupt("a block of another queue"));
+        }
+        Ok((identity.sequence, records, place))
+    }
+
+    /// Checks the first page, and tells where a byte of it is not zero that should be.
+    pub(crate) fn verify_head(&self) -> Result<Option<u64>> {
+        let mut page = Block::new(PAGE_BYTES);
+        self.for_reading()?.read_exact_at(&mut page, 0).map_err(self.error(0))?;
+        Ok(page[24..].iter().position(|byte| *byte != 0).map(|place| 24 + place as u64))
+    }
+
+    /// Reads what may be a block; and how much that was.
+    fn load(&self, offset: u64, end: u64) -> Result<(Block, usize)> {
         let file = self.for_reading()?;
         let wanted = usize::try_from(end.saturating_sub(offset)).unwrap_or(usize::MAX).min(self.stored_max);
         let mut buffer = self.disk.buffer(wanted.max(PAGE_BYTES));
@@ -211,12 +248,7 @@ impl SegmentFile {
             }
         }
         self.disk.read_bytes.fetch_add(filled as u64, Ordering::Relaxed);
-        let identity = Identity { queue: self.queue, sequence };
-        let decoded = Records::decode(identity, self.number, offset, &buffer[..filled]);
-        self.disk.give_back(buffer);
-        let records = decoded.map_err(|what| QueueError::corrupt(&self.path, offset, what))?;
-        let stored = records.stored_bytes() as u64;
-        Ok((records, stored))
+        Ok((buffer, filled))
     }
 
     /// Makes the first `bytes`, which are written, durable.

@@ -9,4 +9,6 @@ mod model;
 mod pins;
 mod space;
 mod threads;
+mod verify;
+mod view;
 mod world;

@@ -1,0 +1,148 @@
+//! Bits that flip and files that are cut off: each is found, or what it changed belongs to no checkpoint.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use mattock_drum::{Checkpoint, Deliver, Drum, View};
+use mattock_env::sim::Simulation;
+use mattock_env::{Env, OpenMode, Random};
+
+use crate::world::{DIR, Drawn, Model, Sum, apply, deliver, draw_batch, open, options, simulate};
+
+/// Everything that a checkpoint holds, as one number; `None` if it says that it is damaged.
+fn content<V: Drawn>(env: &Env, number: u64) -> Option<u64> {
+    let mut all = Vec::new();
+    let view = View::<V>::open(env, Path::new(DIR), number).ok()?;
+    view.scan(|key, value| {
+        all.extend_from_slice(&key.to_le_bytes());
+        value.encode(&mut all);
+    })
+    .ok()?;
+    view.undelivered(|result| {
+        all.extend_from_slice(result.aux);
+        all.push(result.unique.map_or(2, u8::from));
+    })
+    .ok()?;
+    let mut hash = 0xcbf2_9ce4_8422_2325u64;
+    all.iter().for_each(|byte| hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
+    Some(hash)
+}
+
+/// A repository with files of every kind.
+fn build<V: Drawn>(simulation: &mut Simulation, random: &mut Random, which: Deliver) -> Checkpoint {
+    let mut options = options(random, which);
+    if let Some(sizes) = &mut options.sizes {
+        (sizes.cache_sets, sizes.table_bytes, sizes.log_blocks_in_ram) = (0, 0, 0);
+        (sizes.generation_records_max, sizes.generation_bytes_max) = (1500, 200_000);
+        sizes.bucket_bytes_max = 100_000;
+    }
+    let mut model = Model::<V>::new(which);
+    simulate(simulation, |env| {
+        let mut drum: Drum<V> = open(&env, &options).unwrap();
+        let submit = |drum: &mut Drum<V>, model: &mut Model<V>, batches: u64| {
+            for _ in 0..batches {
+                let draws = random.fork(&model.position.to_string());
+                drum.submit(&draw_batch(&mut draws.clone(), 5000, 500)).unwrap();
+                apply(model, &mut draws.clone(), 5000, 500);
+            }
+        };
+        submit(&mut drum, &mut model, 3);
+        drum.merge().unwrap();
+        deliver(&mut drum, &mut model, 201).unwrap();
+        submit(&mut drum, &mut model, 2);
+        drum.merge().unwrap();
+        submit(&mut drum, &mut model, 5);
+        drum.checkpoint().unwrap()
+    })
+}
+
+fn kind(path: &Path) -> String {
+    let name = path.file_name().unwrap().to_str().unwrap();
+    name.split('-').next().unwrap().to_owned()
+}
+
+/// Damages one file of a repository in every round. Counts what was found, per kind of file, and what was harmless.
+fn damage<V: Drawn>(seed: u64, which: Deliver, rounds: u64, found: &mut BTreeMap<String, u32>) -> u32 {
+    let mut simulation = Simulation::new(seed);
+    let files = simulation.files().clone();
+    let mut random = Random::from_seed(seed).fork("verify");
+    let Checkpoint { number, files: listed, .. } = build::<V>(&mut simulation, &mut random, which);
+    let named: Vec<PathBuf> = listed.iter().map(|(name, _)| Path::new(DIR).join(name)).collect();
+    // A merge that was under way has files of its own, which belong to nothing yet.
+    let all: Vec<(PathBuf, Vec<u8>)> =
+        files.snapshot().into_iter().filter(|(path, _)| named.contains(path)).collect();
+    assert_eq!(all.len(), named.len());
+    let mut kinds: Vec<String> = all.iter().map(|(path, _)| kind(path)).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    let whole = simulate(&mut simulation, |env| content::<V>(&env, number)).unwrap();
+    let mut harmless = 0;
+    for round in 0..2 * rounds {
+        let wanted = &kinds[random.below(kinds.len() as u64) as usize];
+        let of_kind: Vec<_> = all.iter().filter(|(path, _)| kind(path) == *wanted).collect();
+        let (path, bytes) = of_kind[random.below(of_kind.len() as u64) as usize];
+        simulate(&mut simulation, |env| {
+            if round < rounds {
+                files.flip_bit(path).unwrap();
+            } else {
+                let len = random.below(bytes.len() as u64);
+                env.files.open(path, OpenMode::Write).unwrap().set_len(len).unwrap();
+            }
+            let (operations, before) = (files.operations(), files.snapshot());
+            let problems = View::<V>::verify(&env, Path::new(DIR), number).unwrap();
+            let left = content::<V>(&env, number);
+            assert!(left.is_none_or(|left| left == whole), "{}: served", path.display());
+            assert!(operations == files.operations() && before == files.snapshot(), "something was changed");
+            if problems.is_empty() {
+                assert_eq!(left, Some(whole), "{}: not found", path.display());
+                harmless += 1;
+            } else {
+                assert!(problems.iter().all(|problem| problem.path == *path), "{problems:?}");
+                assert!(problems.iter().all(|problem| problem.to_string().contains(" at byte ")));
+                *found.entry(wanted.clone()).or_default() += 1;
+            }
+            env.files.write_atomic(path, bytes).unwrap();
+        });
+    }
+    harmless
+}
+
+#[test]
+fn every_flip_and_every_cut_is_found_or_harmless() {
+    let mut found = BTreeMap::new();
+    let mut harmless = 0;
+    for seed in 0..10 {
+        harmless += damage::<()>(seed, Deliver::Unique, 50, &mut found);
+        harmless += damage::<Sum>(seed, Deliver::All, 50, &mut found);
+    }
+    for kind in ["MANIFEST", "answers", "keys", "log", "run", "tail"] {
+        assert!(found.get(kind).is_some_and(|count| *count > 50), "{kind}: {found:?}");
+    }
+    let all: u32 = found.values().sum();
+    assert_eq!(all + harmless, 2000);
+    // Blocks of the log that were delivered.
+    assert!(harmless < 40, "{harmless}");
+}
+
+/// Several things at once: all are told, and what a damaged block does not take with it is still read.
+#[test]
+fn the_search_goes_on_behind_a_problem() {
+    for seed in 0..20 {
+        let mut simulation = Simulation::new(seed);
+        let files = simulation.files().clone();
+        let mut random = Random::from_seed(seed).fork("many");
+        let Checkpoint { number, files: listed, .. } =
+            build::<Sum>(&mut simulation, &mut random, Deliver::All);
+        let mut damaged = Vec::new();
+        for (name, _) in listed.iter().filter(|(name, _)| !name.starts_with("MANIFEST")) {
+            let path = Path::new(DIR).join(name);
+            files.flip_bit(&path).unwrap();
+            damaged.push(path);
+        }
+        simulate(&mut simulation, |env| {
+            let problems = View::<Sum>::verify(&env, Path::new(DIR), number).unwrap();
+            let named = damaged.iter().filter(|path| problems.iter().any(|problem| problem.path == **path));
+            assert!(named.count() + 1 >= damaged.len(), "{damaged:?} {problems:?}");
+        });
+    }
+}

@@ -1,0 +1,159 @@
+//! Looking at a checkpoint without touching it: for tools beside the process that works on the queues.
+//!
+//! A [`View`] reads the files that a manifest names, and makes, removes, truncates and locks nothing. Segments are opened when
+//! they are read, since there may be many; if the queues have moved on by then and a file is gone, that is
+//! [`QueueError::NoSuchCheckpoint`], and there is a newer one to open.
+//!
+//! Costs: one block of memory, or the longest tail of a queue.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use mattock_env::{Env, File, Files, OpenMode};
+
+use crate::block::Records;
+use crate::error::{QueueError, Result};
+use crate::manifest::{self, Manifest, QueueEntry};
+use crate::segment::{Disk, FIRST_BLOCK, SegmentFile};
+use mattock_codec::checksum;
+
+/// What a checkpoint holds.
+#[derive(Debug)]
+pub struct View {
+    files: Files,
+    dir: PathBuf,
+    manifest: Manifest,
+    tail: Option<File>,
+}
+
+impl View {
+    /// Opens a checkpoint. Number 0 is the state before the first: no queue.
+    pub fn open(env: &Env, dir: &Path, number: u64) -> Result<View> {
+        let (files, dir) = (env.files.clone(), dir.to_owned());
+        if number == 0 {
+            return Ok(View { files, dir, manifest: Manifest::default(), tail: None });
+        }
+        let manifest = manifest::read(&files, &dir, number)?;
+        let mut view = View { files, dir, manifest, tail: None };
+        if view.manifest.tail_bytes() > 0 {
+            let path = view.tail_path();
+            let opened = view.files.open(&path, OpenMode::Read);
+            view.tail = Some(view.settle(opened.map_err(|error| QueueError::io(&path, 0, error)))?);
+        }
+        Ok(view)
+    }
+
+    /// The number of the checkpoint.
+    pub fn number(&self) -> u64 {
+        self.manifest.number
+    }
+
+    /// The names of all queues, in the order in which they were made.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.manifest.queues.iter().map(|queue| queue.name.as_str())
+    }
+
+    /// How many records wait in a queue; 0 if there is none of this name.
+    pub fn len(&self, name: &str) -> u64 {
+        self.entry(name).map_or(0, |(_, _, entry)| entry.records)
+    }
+
+    /// Whether no record waits in any queue.
+    pub fn is_empty(&self) -> bool {
+        self.manifest.queues.iter().all(|queue| queue.records == 0)
+    }
+
+    /// Visits the records that wait in a queue, in the order in which they will be popped.
+    pub fn scan(&self, name: &str, mut visit: impl FnMut(&[u8])) -> Result<()> {
+        let Some((id, tail_offset, entry)) = self.entry(name) else { return Ok(()) };
+        self.settle(self.visit(id, tail_offset, entry, &mut visit))
+    }
+
+    /// A queue, with its number and where its part of the tail begins.
+    fn entry(&self, name: &str) -> Option<(u32, u64, &QueueEntry)> {
+        let queues = &self.manifest.queues;
+        let id = queues.iter().position(|queue| queue.name == name)?;
+        let before = queues[..id].iter().map(|queue| queue.tail_bytes).sum();
+        Some((id as u32, before, &queues[id]))
+    }
+
+    fn tail_path(&self) -> PathBuf {
+        self.dir.join(manifest::tail_name(self.manifest.number))
+    }
+
+    /// Whatever came out: if the checkpoint is not there any more, that is why, or it is not to be trusted.
+    fn settle<T>(&self, outcome: Result<T>) -> Result<T> {
+        match manifest::read(&self.files, &self.dir, self.manifest.number) {
+            Ok(again) if again == self.manifest => outcome,
+            Err(error @ QueueError::Io { .. }) => outcome.and(Err(error)),
+            _ => Err(QueueError::NoSuchCheckpoint { path: self.dir.clone(), number: self.manifest.number }),
+        }
+    }
+
+    fn visit(
+        &self,
+        id: u32,
+        tail_offset: u64,
+        entry: &QueueEntry,
+        visit: &mut impl FnMut(&[u8]),
+    ) -> Result<()> {
+        let disk = Disk::new(self.files.clone(), &self.dir);
+        let mut visited = 0;
+        let (mut sequence, mut offset) = (entry.head, entry.read_offset);
+        let mut start = (entry.offset as usize, entry.record);
+        for segment in &entry.segments {
+            let file = SegmentFile::found(&disk, id, segment);
+            while sequence < entry.next && offset < segment.bytes {
+                let (records, stored) = file.read(sequence, offset, segment.bytes)?;
+                visited += each(&records, start, visit).ok_or_else(|| {
+                    QueueError::corrupt(file.path(), offset, "a block holds other records than it says")
+                })?;
+                (sequence, offset, start) = (sequence + 1, offset + stored, (0, 0));
+            }
+            offset = FIRST_BLOCK;
+        }
+        visited += each(&self.read_tail(tail_offset, entry)?, (0, 0), visit).ok_or_else(|| {
+            QueueError::corrupt(&self.tail_path(), tail_offset, "a tail holds other records than it says")
+        })?;
+        if sequence != entry.next || visited != entry.records {
+            let path = self.dir.join(manifest::name(self.manifest.number));
+            return Err(QueueError::corrupt(&path, 0, "a queue holds fewer records than it says"));
+        }
+        Ok(())
+    }
+
+    fn read_tail(&self, offset: u64, entry: &QueueEntry) -> Result<Records> {
+        let mut bytes = vec![0; entry.tail_bytes as usize];
+        if let Some(file) = &self.tail {
+            let read = file.read_exact_at(&mut bytes, offset);
+            read.map_err(|error| QueueError::io(&self.tail_path(), offset, error))?;
+        }
+        if checksum(self.manifest.number, offset, &[&bytes]) != entry.tail_sum {
+            return Err(QueueError::corrupt(&self.tail_path(), offset, "the tail fails its checksum"));
+        }
+        Ok(Records { bytes, count: entry.tail_records })
+    }
+}
+
+/// Visits the records of a block from a place on, where the given one begins; how many there were. `None` if they are not as
+/// many as the block says, or do not end with it.
+pub(crate) fn each(
+    records: &Records,
+    (start, first): (usize, u32),
+    visit: &mut impl FnMut(&[u8]),
+) -> Option<u64> {
+    let mut offset = start;
+    for _ in first..records.count {
+        let (record, next) = records.at(offset)?;
+        visit(record);
+        offset = next;
+    }
+    (offset == records.bytes.len()).then(|| u64::from(records.count.saturating_sub(first)))
+}
+
+impl SegmentFile {
+    /// A segment of a manifest.
+    pub(crate) fn found(disk: &Arc<Disk>, queue: u32, entry: &manifest::SegmentEntry) -> SegmentFile {
+        SegmentFile::new(disk, entry.number, queue, entry.stored_max as usize, entry.bytes)
+    }
+}

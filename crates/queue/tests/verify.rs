@@ -1,0 +1,131 @@
+//! Bits that flip and files that are cut off: each is found, or what it changed belongs to no checkpoint.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use mattock_env::sim::Simulation;
+use mattock_env::{Env, OpenMode, Random};
+use mattock_queue::{Checkpoint, View};
+
+use crate::world::{DIR, Life, Model, options, simulate};
+
+/// Everything that a checkpoint holds, as one number; `None` if it says that it is damaged.
+fn content(env: &Env, number: u64) -> Option<u64> {
+    let view = View::open(env, Path::new(DIR), number).ok()?;
+    let mut hash = 0xcbf2_9ce4_8422_2325u64;
+    let mut add = |bytes: &[u8]| {
+        let len = (bytes.len() as u64).to_le_bytes();
+        let all = len.iter().chain(bytes);
+        all.for_each(|byte| hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
+    };
+    for name in view.names() {
+        add(name.as_bytes());
+        view.scan(name, &mut add).ok()?;
+    }
+    Some(hash)
+}
+
+fn build(simulation: &mut Simulation, random: &mut Random) -> Checkpoint {
+    let options = options(random);
+    let mut model = Model::new();
+    simulate(simulation, |env| {
+        let mut life = Life::open(&env, &options).unwrap();
+        for _ in 0..60 {
+            life.step(random, &mut model).unwrap();
+        }
+        for handle in &life.handles {
+            for number in 0..100 {
+                handle.push(format!("https://example.org/{number}/").repeat(5).as_bytes()).unwrap();
+            }
+        }
+        life.queues.checkpoint().unwrap()
+    })
+}
+
+fn kind(path: &Path) -> String {
+    let name = path.file_name().unwrap().to_str().unwrap();
+    name.split('-').next().unwrap().to_owned()
+}
+
+/// Damages one file in every round. Counts what was found, per kind of file, and what was harmless.
+fn damage(seed: u64, rounds: u64, found: &mut BTreeMap<String, u32>) -> u32 {
+    let mut simulation = Simulation::new(seed);
+    let files = simulation.files().clone();
+    let mut random = Random::from_seed(seed).fork("verify");
+    let Checkpoint { number, files: listed } = build(&mut simulation, &mut random);
+    let named: Vec<PathBuf> = listed.iter().map(|(name, _)| Path::new(DIR).join(name)).collect();
+    let all: Vec<(PathBuf, Vec<u8>)> =
+        files.snapshot().into_iter().filter(|(path, _)| named.contains(path)).collect();
+    assert_eq!(all.len(), named.len());
+    let mut kinds: Vec<String> = all.iter().map(|(path, _)| kind(path)).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    let whole = simulate(&mut simulation, |env| content(&env, number)).unwrap();
+    let mut harmless = 0;
+    for round in 0..2 * rounds {
+        let wanted = &kinds[random.below(kinds.len() as u64) as usize];
+        let of_kind: Vec<_> = all.iter().filter(|(path, _)| kind(path) == *wanted).collect();
+        let (path, bytes) = of_kind[random.below(of_kind.len() as u64) as usize];
+        simulate(&mut simulation, |env| {
+            if round < rounds {
+                files.flip_bit(path).unwrap();
+            } else {
+                let len = random.below(bytes.len() as u64);
+                env.files.open(path, OpenMode::Write).unwrap().set_len(len).unwrap();
+            }
+            let (operations, before) = (files.operations(), files.snapshot());
+            let problems = View::verify(&env, Path::new(DIR), number).unwrap();
+            let left = content(&env, number);
+            assert!(left.is_none_or(|left| left == whole), "{}: served", path.display());
+            assert!(operations == files.operations() && before == files.snapshot(), "something was changed");
+            if problems.is_empty() {
+                assert_eq!(left, Some(whole), "{}: not found", path.display());
+                harmless += 1;
+            } else {
+                assert!(problems.iter().all(|problem| problem.path == *path), "{problems:?}");
+                assert!(problems.iter().all(|problem| problem.offset <= bytes.len() as u64));
+                *found.entry(wanted.clone()).or_default() += 1;
+            }
+            env.files.write_atomic(path, bytes).unwrap();
+        });
+    }
+    harmless
+}
+
+#[test]
+fn every_flip_and_every_cut_is_found_or_harmless() {
+    let mut found = BTreeMap::new();
+    let harmless: u32 = (0..20).map(|seed| damage(seed, 50, &mut found)).sum();
+    for kind in ["MANIFEST", "segment", "tail"] {
+        assert!(found.get(kind).is_some_and(|count| *count > 100), "{kind}: {found:?}");
+    }
+    assert_eq!(found.values().sum::<u32>() + harmless, 2000);
+    // Blocks that were popped.
+    assert!(harmless < 60, "{harmless}");
+}
+
+/// A damaged block takes no other with it: as many problems as blocks were damaged, each at its place.
+#[test]
+fn the_search_goes_on_behind_a_problem() {
+    let mut several = 0;
+    for seed in 0..100 {
+        let mut simulation = Simulation::new(seed);
+        let files = simulation.files().clone();
+        let mut random = Random::from_seed(seed).fork("many");
+        let Checkpoint { number, files: listed } = build(&mut simulation, &mut random);
+        // The first page of every other page of a segment, so that no two damaged blocks touch.
+        let (name, bytes) = listed.iter().find(|(name, _)| name.starts_with("segment")).unwrap();
+        let path = Path::new(DIR).join(name);
+        let damaged: Vec<u64> = (2..bytes / 4096).step_by(5).map(|page| page * 4096 + 700).collect();
+        for place in &damaged {
+            files.corrupt(&path, *place).unwrap();
+        }
+        simulate(&mut simulation, |env| {
+            let problems = View::verify(&env, Path::new(DIR), number).unwrap();
+            assert!(problems.iter().all(|problem| problem.path == path && problem.offset > 0));
+            assert!(problems.len() <= damaged.len(), "{damaged:?} {problems:?}");
+            several += u32::from(problems.len() > 1);
+        });
+    }
+    assert!(several > 20, "{several}");
+}
