@@ -106,16 +106,20 @@ impl<V: Value> View<V> {
     /// What is stored for a key after all operations that were taken, merged or not. A value may have had its time:
     /// [`Value::expired`] tells.
     pub fn look_up(&self, key: u64) -> Result<Option<V>> {
-        let bucket = self.bucket_of(key);
+        let (raw, items) = self.operations(self.bucket_of(key), |item| item.key == key)?;
+        self.apply(self.merged(key)?, &raw, &items)
+    }
+
+    /// The same as far as operations are merged: who is not here yet, but is looked up, came lately.
+    pub fn merged(&self, key: u64) -> Result<Option<V>> {
         let mut stored = None;
         for run in &self.runs {
-            let mut reader = run.read(bucket, READ_BYTES)?;
+            let mut reader = run.read(self.bucket_of(key), READ_BYTES)?;
             if reader.seek(key)? {
                 stored = Some(decode(run, reader.value())?);
             }
         }
-        let (raw, items) = self.operations(bucket, |item| item.key == key)?;
-        self.apply(stored, &raw, &items)
+        Ok(stored)
     }
 
     /// The operations on a key that wait for their merge, in order of arrival.

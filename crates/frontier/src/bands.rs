@@ -20,10 +20,15 @@ pub(crate) struct Bands {
     queues: Vec<(Queue, Cell<u64>)>,
 }
 
+/// The name of a band's queue.
+pub(crate) fn name(band: u8) -> String {
+    format!("ready-{band}")
+}
+
 impl Bands {
     pub(crate) fn new(queues: &Queues) -> Bands {
         let queue = |band| {
-            let queue = queues.queue(&format!("ready-{band}"));
+            let queue = queues.queue(&name(band));
             let length = Cell::new(queue.len());
             (queue, length)
         };

@@ -21,7 +21,9 @@ use crate::star::{BudgetPolicy, Budgeted, Star};
 
 /// Records moved at once.
 const BATCH: usize = 256;
-const PREFIX: &str = "beast";
+pub(crate) const PREFIX: &str = "beast";
+/// The directory of in-degrees.
+pub(crate) const DEGREES: &str = "degrees";
 /// One in so many visits is to a domain that is not proven: enough to find those that are worth it, too little for a farm.
 const PROBATION_SHARE: u64 = 64;
 
@@ -87,7 +89,7 @@ impl Budget {
             return Ok(None);
         }
         let (star, beast) = saved.unzip();
-        let star = Star::open(env, &dir.join("degrees"), policy.clone(), Options::new(memory_bytes), star)?
+        let star = Star::open(env, &dir.join(DEGREES), policy.clone(), Options::new(memory_bytes), star)?
             .ok_or(FrontierError::Record)?;
         let options = BeastOptions::default();
         let beast = match beast {

@@ -37,6 +37,18 @@ pub enum FrontierError {
     Record,
 }
 
+impl FrontierError {
+    /// Whether what was looked at may have made way for a newer checkpoint meanwhile.
+    pub fn has_moved_on(&self) -> bool {
+        match self {
+            FrontierError::Drum(error) => matches!(error, DrumError::NoSuchCheckpoint { .. }),
+            FrontierError::Queue(error) => matches!(error, QueueError::NoSuchCheckpoint { .. }),
+            FrontierError::Io { source, .. } => source.kind() == std::io::ErrorKind::NotFound,
+            FrontierError::State { .. } | FrontierError::Record => false,
+        }
+    }
+}
+
 /// What is wrong with a saved state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StateProblem {

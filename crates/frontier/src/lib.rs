@@ -44,6 +44,7 @@ mod flow;
 mod frontier;
 pub mod gates;
 mod host;
+pub mod look;
 mod message;
 pub mod novelty;
 mod options;

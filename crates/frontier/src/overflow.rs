@@ -37,6 +37,24 @@ pub(crate) enum Fate {
     Kept,
 }
 
+/// The number of the queue that a host shares. The low bits already choose partitions and buckets.
+fn shared(host: u64) -> u64 {
+    host >> 40 & (QUEUES - 1)
+}
+
+fn shared_name(index: u64) -> String {
+    format!("over-{index:03}")
+}
+
+fn own_name(host: u64) -> String {
+    format!("{OWN_PREFIX}{host:016x}")
+}
+
+/// The names of the queues in which a host may have records, in the order in which it takes them.
+pub(crate) fn names(host: u64) -> [String; 2] {
+    [shared_name(shared(host)), own_name(host)]
+}
+
 impl Overflow {
     pub(crate) fn new(queues: &Queues) -> Overflow {
         let own = queues.names().into_iter().filter_map(|name| {
@@ -45,7 +63,7 @@ impl Overflow {
         });
         Overflow {
             own: own.collect(),
-            queues: (0..QUEUES).map(|index| queues.queue(&format!("over-{index:03}"))).collect(),
+            queues: (0..QUEUES).map(|index| queues.queue(&shared_name(index))).collect(),
         }
     }
 
@@ -54,8 +72,7 @@ impl Overflow {
     }
 
     fn queue(&self, host: u64) -> &Queue {
-        // The low bits already choose partitions and buckets.
-        &self.queues[(host >> 40 & (QUEUES - 1)) as usize]
+        &self.queues[shared(host) as usize]
     }
 
     /// Takes a record of a host that has so many here already.
@@ -63,7 +80,7 @@ impl Overflow {
         if !self.own.contains_key(&host) && known < SHARED_MAX {
             return Ok(self.queue(host).push(record)?);
         }
-        let own = self.own.entry(host).or_insert_with(|| queues.queue(&format!("{OWN_PREFIX}{host:016x}")));
+        let own = self.own.entry(host).or_insert_with(|| queues.queue(&own_name(host)));
         Ok(own.push(record)?)
     }
 

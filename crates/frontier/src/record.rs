@@ -85,6 +85,26 @@ pub(crate) fn decode(record: &[u8]) -> Option<Request> {
     Some(Request { url, depth, redirects, target, band: flags >> BAND_SHIFT, attempt, budget, number: 0 })
 }
 
+/// The URL of a record as it stands there, unchecked; `None` if it is no record.
+pub(crate) fn url(record: &[u8]) -> Option<&str> {
+    let mut reader = Reader { bytes: record };
+    let flags = reader.u8()?;
+    if flags & DEPTH != 0 {
+        reader.varint()?;
+    }
+    for flag in [REDIRECTS, ATTEMPT, SITEMAP] {
+        if flags & flag != 0 {
+            reader.u8()?;
+        }
+    }
+    for flag in [SITEMAP, BUDGET] {
+        if flags & flag != 0 {
+            reader.varint()?;
+        }
+    }
+    std::str::from_utf8(reader.bytes).ok()
+}
+
 /// The band of a record; the last one if it is no record.
 pub(crate) fn band(record: &[u8]) -> u8 {
     record.first().map_or(BANDS - 1, |flags| flags >> BAND_SHIFT)
@@ -191,6 +211,7 @@ mod tests {
             let mut bytes = Vec::new();
             encode(&request, &mut bytes);
             prop_assert!(bytes.len() <= request.url.as_str().len() + 18);
+            prop_assert_eq!(url(&bytes), Some(request.url.as_str()));
             prop_assert_eq!(decode(&bytes), Some(request));
         }
 

@@ -16,9 +16,9 @@ use crate::RobotsAnswer;
 use crate::error::Result;
 
 /// How long rules hold.
-const VALID: Duration = Duration::from_secs(24 * 3600);
+pub(crate) const VALID: Duration = Duration::from_secs(24 * 3600);
 /// How long a host whose robots.txt could not be had is left alone.
-const VALID_UNREACHABLE: Duration = Duration::from_secs(3600);
+pub(crate) const VALID_UNREACHABLE: Duration = Duration::from_secs(3600);
 /// Redirects of a robots.txt that are followed (RFC 9309 §2.3.1.2).
 const HOPS_MAX: u8 = 5;
 

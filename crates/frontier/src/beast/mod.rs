@@ -65,13 +65,15 @@ mod placement;
 mod saved;
 pub(crate) mod words;
 
+pub(crate) use saved::Places;
+
 use mattock_queue::{Queue, QueueError, Queues, Result};
 
 pub use naive::NaiveQueue;
 use placement::Placement;
 
 /// Before each record in QF: its domain.
-const DOMAIN_BYTES: usize = 8;
+pub(crate) const DOMAIN_BYTES: usize = 8;
 
 /// What the owner decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,6 +8,31 @@ use super::{Beast, BeastOptions, Rescan};
 
 const VERSION: u64 = 1;
 
+/// Which queues there are at a checkpoint, for who only looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Places {
+    /// The queue that is read.
+    pub(crate) current: u64,
+    slots: u64,
+}
+
+impl Places {
+    /// Reads them out of what [`Beast::encode`] wrote.
+    pub(crate) fn decode(state: &[u8]) -> Option<Places> {
+        let mut words = Words::new(state);
+        (words.next()? == VERSION).then_some(())?;
+        let (current, _last, _round_last, _width) =
+            (words.next()?, words.next()?, words.next()?, words.next()?);
+        let slots = words.next()?.checked_add(1)?;
+        Some(Places { current, slots })
+    }
+
+    /// The number of the queue that is in a slot: the one that is read, or one of those after it.
+    pub(crate) fn number(&self, slot: u64) -> u64 {
+        self.current + (slot + self.slots - self.current % self.slots) % self.slots
+    }
+}
+
 impl Beast {
     /// Appends the state that belongs to the queues as they are now: for a checkpoint that captures both at once. At most 16 bytes
     /// per domain that is known, and a hundred.

@@ -37,6 +37,7 @@
 mod memory;
 mod policy;
 mod ranks;
+mod standing;
 
 use std::path::Path;
 
@@ -44,6 +45,8 @@ use mattock_drum::{Batch, Checkpoint, DomainInDegree, DrumError, InDegree, Optio
 use mattock_env::Env;
 
 pub use policy::{BudgetPolicy, UNLIMITED};
+pub use standing::Standing;
+pub(crate) use standing::Standings;
 
 use crate::beast::words::{Words, put};
 use memory::{Edges, Known};
@@ -58,7 +61,7 @@ const DEGREES_KNOWN: usize = 1 << 14;
 /// Of one record, before the header.
 const RECORD_BYTES_MAX: usize = 32 << 10;
 /// Flags, factor, domain.
-const HEADER_BYTES: usize = 10;
+pub(crate) const HEADER_BYTES: usize = 10;
 const VERSION: u64 = 1;
 const NOBODY: InDegree = InDegree { count: 0, exact: true };
 
