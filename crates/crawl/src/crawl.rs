@@ -18,6 +18,7 @@ use crate::config::RawCrawl;
 use crate::directory::Directory;
 use crate::exchange::Hub;
 use crate::member::{Common, Outcome};
+use crate::status::Reporter;
 use crate::storage;
 use crate::summary::Totals;
 use crate::{CheckpointProblem, Config, Control, CrawlError, End, Progress, RawConfig, Summary};
@@ -155,6 +156,7 @@ impl Crawl {
     /// each has a thread of its own; in a simulation they share the one that there is.
     pub async fn run(mut self, control: Control) -> Result<Summary, CrawlError> {
         let begun = self.env.clock.now();
+        let reporter = Reporter::begin(&self.env, &self.directory, &self.config, &self.progress);
         let cpu_begun = mattock_env::cpu_seconds().unwrap_or_default();
         let outcomes = loop {
             let error = match self.run_once(&control).await {
@@ -174,6 +176,7 @@ impl Crawl {
             self.restarted = true;
             self.go_back()?;
         };
+        drop(reporter);
         let (mut end, mut urls_seen, mut urls_queued) = (End::Complete, 0, 0);
         let mut totals = Totals::default();
         let mut longest_pause = Duration::ZERO;

@@ -6,6 +6,7 @@
 //! | `warc/*.warc.*` | the archive |
 //! | `state/lock` | held by the process that crawls, so that there is only one |
 //! | `state/CHECKPOINT` | the checkpoint that a restart goes back to |
+//! | `state/STATUS` | what the process that crawls is doing; gone when it has ended in good order |
 //! | `state/frontier/N` | the frontier of partition N |
 //! | `state/ledger/N` | what became of every URL of partition N |
 
@@ -119,6 +120,11 @@ impl Directory {
     /// The checkpoint that a restart goes back to.
     pub(crate) fn checkpoint(&self) -> PathBuf {
         self.state().join("CHECKPOINT")
+    }
+
+    /// What the process that crawls is doing.
+    pub(crate) fn status(&self) -> PathBuf {
+        self.state().join("STATUS")
     }
 
     /// The directory of the frontiers.

@@ -21,7 +21,7 @@ pub enum CrawlError {
         path: PathBuf,
     },
     /// There is no crawl there.
-    #[error("there is no crawl in {}: it has no {}", path.display(), crate::directory::MARKER)]
+    #[error("there is no crawl in {}: it has no {}; name the directory that was given with --out", path.display(), crate::directory::MARKER)]
     NoCrawl {
         /// The directory.
         path: PathBuf,

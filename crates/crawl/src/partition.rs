@@ -388,6 +388,7 @@ impl Run<'_> {
     fn publish(&self) {
         let partition = &*self.partition;
         let counts = partition.frontier.counts();
+        let locating = self.in_flight.values().filter(|(errand, _)| matches!(errand, Errand::Locate(_)));
         partition.progress.publish(
             partition.inbox.index,
             Reading {
@@ -396,6 +397,7 @@ impl Run<'_> {
                 errors: partition.totals.errors,
                 queued: counts.queued,
                 in_flight: self.in_flight.len() as u64,
+                locating: locating.count() as u64,
                 hosts: counts.hosts,
                 seen: counts.accounts.seen,
             },

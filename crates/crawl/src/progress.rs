@@ -18,6 +18,7 @@ struct Gauges {
     errors: AtomicU64,
     queued: AtomicU64,
     in_flight: AtomicU64,
+    locating: AtomicU64,
     hosts: AtomicU64,
     seen: AtomicU64,
 }
@@ -35,6 +36,8 @@ pub struct Reading {
     pub queued: u64,
     /// Fetches under way.
     pub in_flight: u64,
+    /// Those of them that look up an address.
+    pub locating: u64,
     /// Hosts on the workbench.
     pub hosts: u64,
     /// URLs seen.
@@ -69,6 +72,7 @@ impl Progress {
             errors: sum(|gauges| &gauges.errors),
             queued: sum(|gauges| &gauges.queued),
             in_flight: sum(|gauges| &gauges.in_flight),
+            locating: sum(|gauges| &gauges.locating),
             hosts: sum(|gauges| &gauges.hosts),
             seen: sum(|gauges| &gauges.seen),
         }
@@ -82,6 +86,7 @@ impl Progress {
         set(&gauges.errors, reading.errors);
         set(&gauges.queued, reading.queued);
         set(&gauges.in_flight, reading.in_flight);
+        set(&gauges.locating, reading.locating);
         set(&gauges.hosts, reading.hosts);
         set(&gauges.seen, reading.seen);
     }

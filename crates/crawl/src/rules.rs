@@ -96,7 +96,7 @@ impl Untaken {
 }
 
 impl LinkRules {
-    fn refuses(&self, link: &Link) -> Option<Untaken> {
+    pub(crate) fn refuses(&self, link: &Link) -> Option<Untaken> {
         if link.redirects > self.redirects_max {
             return Some(Untaken::TooManyRedirects);
         }

@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use mattock_env::{Env, UnixTime};
-use mattock_frontier::Accounts;
+use mattock_frontier::look::Look;
+use mattock_frontier::{Accounts, FrontierError};
 use mattock_repository::{LedgerReader, RepositoryError, Row};
+use mattock_weburl::WebUrl;
 
 use crate::checkpoint::Checkpoint;
 use crate::directory::Directory;
-use crate::{Config, CrawlError, End, RawConfig};
+use crate::{Config, CrawlError, End, RawConfig, Status, exchange};
 
 /// A crawl at its last checkpoint.
 #[derive(Debug)]
@@ -41,8 +43,12 @@ impl PartitionCounts {
 impl SavedCrawl {
     /// Looks at the crawl in `root`. Before its first checkpoint it is empty.
     pub fn open(env: &Env, root: &Path) -> Result<SavedCrawl, CrawlError> {
-        let (directory, raw) = Directory::open(&env.files, root)?;
-        let raw = raw.ok_or_else(|| CrawlError::NoCrawl { path: root.to_path_buf() })?;
+        let nothing = || CrawlError::NoCrawl { path: root.to_path_buf() };
+        let (directory, raw) = Directory::open(&env.files, root).map_err(|error| match error {
+            CrawlError::NotACrawl { .. } => nothing(),
+            other => other,
+        })?;
+        let raw = raw.ok_or_else(nothing)?;
         let checkpoint = Checkpoint::read(&env.files, &directory.checkpoint())?.unwrap_or_default();
         Ok(SavedCrawl { env: env.clone(), directory, raw, checkpoint })
     }
@@ -79,6 +85,51 @@ impl SavedCrawl {
             queued: record.queued,
             in_flight: record.in_flight,
         })
+    }
+
+    /// What the process that crawls said last, if it has not ended in good order.
+    pub fn status(&self) -> Option<Status> {
+        Status::read(&self.env.files, &self.directory.status())
+    }
+
+    /// The partition that a URL belongs to.
+    pub fn owner(&self, url: &WebUrl) -> usize {
+        exchange::owner(url, self.checkpoint.partitions.len().max(1))
+    }
+
+    /// A partition's frontier.
+    pub fn look(&self, partition: usize) -> Result<Look, FrontierError> {
+        Look::open(&self.env, &self.frontier(partition), self.number())
+    }
+
+    /// Looks at the crawl in `root`. If that makes a checkpoint meanwhile, so that what is looked at is gone, begins again with the
+    /// newer one.
+    pub(crate) fn with<T>(
+        env: &Env,
+        root: &Path,
+        mut look: impl FnMut(&SavedCrawl) -> Result<T, CrawlError>,
+    ) -> Result<T, CrawlError> {
+        let mut before = None;
+        loop {
+            let saved = SavedCrawl::open(env, root)?;
+            match look(&saved) {
+                // Checkpoints are made far more rarely than this can fail; the same one does not come back.
+                Err(CrawlError::Frontier(error))
+                    if error.has_moved_on() && before.is_none_or(|before| before < saved.number()) =>
+                {
+                    before = Some(saved.number());
+                }
+                other => return other,
+            }
+        }
+    }
+
+    pub(crate) fn env(&self) -> &Env {
+        &self.env
+    }
+
+    pub(crate) fn record(&self) -> &Checkpoint {
+        &self.checkpoint
     }
 
     /// The archive's files and their lengths.

@@ -53,6 +53,8 @@ struct Gathered {
     archive: BTreeMap<String, u64>,
     records: Vec<Option<PartitionRecord>>,
     end: Option<End>,
+    /// The first moment that any of them is of.
+    unix_micros: Option<i64>,
     outcome: Option<std::io::Result<u64>>,
 }
 
@@ -154,13 +156,15 @@ impl Coordinator {
         gathered.archive.extend(report.archive);
         gathered.records[index] = Some(report.record);
         gathered.end = gathered.end.or(report.end);
+        let first = gathered.unix_micros.unwrap_or(i64::MAX).min(report.unix_micros);
+        gathered.unix_micros = Some(first);
         if gathered.records.iter().any(Option::is_none) {
             return;
         }
         let partitions = gathered.records.iter_mut().filter_map(Option::take).collect();
         let checkpoint = Checkpoint {
             number,
-            unix_micros: self.clock.unix().as_micros(),
+            unix_micros: gathered.unix_micros.take().unwrap_or(first),
             end: gathered.end,
             partitions,
             archive: gathered.archive.clone(),

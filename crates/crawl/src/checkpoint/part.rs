@@ -31,6 +31,8 @@ pub(crate) struct Part {
 /// A partition's part of a checkpoint.
 pub(crate) struct Report {
     pub(crate) record: PartitionRecord,
+    /// The moment that it is of: microseconds since 1970.
+    pub(crate) unix_micros: i64,
     /// Archive files that have changed, and their lengths.
     pub(crate) archive: Vec<(String, u64)>,
     /// Why the run ends, if it does.
@@ -73,6 +75,7 @@ impl Part {
         totals: Totals,
         end: Option<End>,
     ) -> Result<(), CrawlError> {
+        let unix_micros = self.env.clock.unix().as_micros();
         frontier.begin_save(number, self.env.clock.now())?;
         let mut unsynced = Unsynced::new(&self.env.files);
         let files = archive.mark(&mut unsynced)?;
@@ -91,7 +94,7 @@ impl Part {
         }));
         self.under_way = Some(UnderWay {
             number,
-            report: Some(Report { record, archive: files, end }),
+            report: Some(Report { record, unix_micros, archive: files, end }),
             frontier: false,
             archive: outcome,
             archived: false,

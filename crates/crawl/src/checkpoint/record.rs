@@ -9,9 +9,9 @@ use mattock_env::Files;
 use mattock_frontier::{Accounts, Counts};
 use serde::{Deserialize, Serialize};
 
-use crate::CrawlError;
 use crate::error::CheckpointProblem;
 use crate::summary::Totals;
+use crate::{CrawlError, sealed};
 
 const TITLE: &str = "mattock checkpoint";
 pub(crate) const VERSION: u32 = 1;
@@ -61,25 +61,11 @@ impl PartitionRecord {
 
 impl Checkpoint {
     pub(crate) fn encode(&self) -> Vec<u8> {
-        let json = serde_json::to_string_pretty(self).expect("numbers and names always have a JSON form");
-        format!("{TITLE} {VERSION} {:08x}\n{json}\n", crc32fast::hash(json.as_bytes())).into_bytes()
+        sealed::encode(TITLE, VERSION, self)
     }
 
     fn decode(bytes: &[u8]) -> Result<Checkpoint, CheckpointProblem> {
-        let text = std::str::from_utf8(bytes).map_err(|_| CheckpointProblem::Damaged)?;
-        let (first, json) = text.split_once('\n').ok_or(CheckpointProblem::Damaged)?;
-        let mut words = first.strip_prefix(TITLE).ok_or(CheckpointProblem::Damaged)?.split_whitespace();
-        let version = words.next().and_then(|word| word.parse().ok()).ok_or(CheckpointProblem::Damaged)?;
-        if version != VERSION {
-            return Err(CheckpointProblem::Version(version));
-        }
-        let json = json.strip_suffix('\n').ok_or(CheckpointProblem::Damaged)?;
-        let sum = format!("{:08x}", crc32fast::hash(json.as_bytes()));
-        if words.next() != Some(&sum) || words.next().is_some() || first != format!("{TITLE} {version} {sum}")
-        {
-            return Err(CheckpointProblem::Damaged);
-        }
-        serde_json::from_str(json).map_err(|_| CheckpointProblem::Damaged)
+        sealed::decode(TITLE, VERSION, bytes)
     }
 
     /// Reads the file; `None` if there is none.

@@ -9,4 +9,5 @@ mod partitions;
 mod resume;
 mod sitemaps;
 mod truth;
+mod why;
 mod world;
