@@ -43,7 +43,7 @@ pub enum Limit {
     Retries,
     /// Few hosts have nearly everything, and each must be left alone between two visits.
     FewHosts,
-    /// Hosts must be left alone between two visits.
+    /// Hosts and servers must be left alone between two visits.
     Politeness,
     /// Nothing that shows.
     None,
@@ -295,27 +295,31 @@ impl State<'_> {
         )
     }
 
+    /// Work waits and the machine does not: so it waits for its hosts.
     fn politeness(&self) -> Option<Judgement> {
         let survey = self.survey;
-        let delay = self.config.politeness.delay.as_secs_f64();
-        (is_most(survey.hosts_waiting, survey.hosts, 90) && delay > 0.0).then_some(())?;
+        let politeness = &self.config.politeness;
+        let (delay, server_delay) = (politeness.delay.as_secs_f64(), politeness.server_delay.as_secs_f64());
+        (survey.hosts > 0 && delay > 0.0).then_some(())?;
         let of_bench = survey.on_bench + survey.behind;
-        let mut first = 0;
+        let mut urls = 0;
         let few = survey.largest.iter().take(3).position(|host| {
-            first += host.urls;
-            is_most(first, of_bench, 50)
+            urls += host.urls;
+            is_most(urls, of_bench, 50)
         });
+        let left_alone = format!(
+            "every host is left alone for {delay} s between two visits, every server for {server_delay} s"
+        );
         let advice = [
             "a smaller --delay, where the hosts are yours or allow it",
-            "more hosts: more seeds, a wider --scope; --memory, if many wait for room",
+            "more hosts: more seeds, a wider --scope",
         ];
-        if let Some(few) = few.filter(|_| survey.hosts > 0) {
+        if let Some(few) = few {
             let names: Vec<&str> = survey.largest[..=few].iter().map(|host| host.name.as_str()).collect();
             return judged(
                 Limit::FewHosts,
                 format!(
-                    "Politeness to few hosts: {} of {of_bench} URLs are of {}, and every host is left alone for {delay} s between two visits.",
-                    first,
+                    "Politeness to few hosts: {urls} of {of_bench} URLs on the workbench are of {}, and {left_alone}.",
                     names.join(", ")
                 ),
                 &advice,
@@ -323,10 +327,7 @@ impl State<'_> {
         }
         judged(
             Limit::Politeness,
-            format!(
-                "Politeness: {} of {} hosts that have URLs must be left alone for now, {delay} s between two visits.",
-                survey.hosts_waiting, survey.hosts
-            ),
+            format!("Politeness: {} hosts have URLs, and {left_alone}.", survey.hosts),
             &advice,
         )
     }

@@ -18,6 +18,8 @@ use crate::{Config, Progress, sealed};
 const TITLE: &str = "mattock status";
 const VERSION: u32 = 1;
 const EVERY: Duration = Duration::from_secs(5);
+/// All are at least as long as this: one can be written over another on a disk that is full.
+const BYTES_MIN: usize = 2048;
 /// Older than this, its process is gone or stands still.
 const FRESH: Duration = Duration::from_secs(20);
 
@@ -56,7 +58,15 @@ pub struct Status {
 impl Status {
     /// Reads the file; `None` if there is none, or none that can be read.
     pub(crate) fn read(files: &Files, path: &Path) -> Option<Status> {
-        sealed::decode(TITLE, VERSION, &files.read(path).ok()?).ok()
+        let bytes = files.read(path).ok()?;
+        let whole = [bytes.trim_ascii_end(), b"\n"].concat();
+        sealed::decode(TITLE, VERSION, &whole).ok()
+    }
+
+    fn encode(&self) -> Vec<u8> {
+        let mut bytes = sealed::encode(TITLE, VERSION, self);
+        bytes.resize(bytes.len().max(BYTES_MIN), b'\n');
+        bytes
     }
 
     /// Whether the process that wrote it must still be at work.
@@ -102,7 +112,6 @@ async fn report(env: Env, root: PathBuf, path: PathBuf, connections: u64, progre
     let cpu = || mattock_env::cpu_seconds().filter(|_| !env.is_simulated());
     let (mut before, mut before_at, mut cpu_before) = (progress.read(), begun, cpu());
     loop {
-        env.clock.sleep(EVERY).await;
         let (now, reading, cpu_now) = (env.clock.now(), progress.read(), cpu());
         let seconds = now.since(before_at).as_secs_f64().max(0.001);
         let rate = |now: u64, before: u64| now.saturating_sub(before) as f64 / seconds;
@@ -122,8 +131,9 @@ async fn report(env: Env, root: PathBuf, path: PathBuf, connections: u64, progre
             trouble: progress.trouble(),
         };
         // If it cannot be written, there are others to say why.
-        let _ = write(&env.files, &path, &sealed::encode(TITLE, VERSION, &status));
+        let _ = write(&env.files, &path, &status.encode());
         (before, before_at, cpu_before) = (reading, now, cpu_now);
+        env.clock.sleep(EVERY).await;
     }
 }
 
@@ -135,6 +145,7 @@ fn write(files: &Files, path: &Path, bytes: &[u8]) -> io::Result<()> {
         .and_then(|()| files.rename(&temporary, path));
     // On a full disk there is still the place of the one before.
     whole.or_else(|_| {
+        let _ = files.remove_file(&temporary);
         let file = files.open(path, OpenMode::Write)?;
         file.write_all_at(bytes, 0)?;
         file.set_len(bytes.len() as u64)

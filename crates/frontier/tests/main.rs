@@ -3,6 +3,7 @@
 
 mod budgets;
 mod life;
+mod look;
 mod polite;
 mod robots;
 mod stuck;

@@ -8,6 +8,7 @@ mod mistakes;
 mod partitions;
 mod resume;
 mod sitemaps;
+mod stalls;
 mod truth;
 mod why;
 mod world;
