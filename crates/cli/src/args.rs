@@ -1,6 +1,7 @@
 //! The command line.
 
 pub(crate) mod lab;
+pub(crate) mod look;
 pub(crate) mod network;
 pub(crate) mod probe;
 
@@ -30,6 +31,10 @@ pub(crate) enum Command {
     Crawl(Box<CrawlArgs>),
     /// Crawl a simulated Web for a while and show what was found
     Demo(DemoArgs),
+    /// Say where a URL is in a crawl, running or not, and why
+    Why(look::WhyArgs),
+    /// Say what limits a crawl, running or not, and what would change that
+    Stalls(look::StallsArgs),
     /// Fetch one URL the way a crawl would, and show step by step what happens
     Fetch(Box<FetchArgs>),
     /// Read robots.txt files

@@ -25,6 +25,8 @@ fn main() -> ExitCode {
     let result = match args.command {
         Command::Crawl(args) => commands::crawl::run(args),
         Command::Demo(args) => commands::demo::run(args),
+        Command::Why(args) => commands::why::run(&args),
+        Command::Stalls(args) => commands::stalls::run(&args),
         Command::Fetch(args) => commands::fetch::run(*args),
         Command::Robots(args) => commands::robots::run(args),
         Command::Simweb(args) => commands::simweb::run(args),

@@ -9,3 +9,5 @@ pub(crate) mod fetch;
 pub(crate) mod lab;
 pub(crate) mod robots;
 pub(crate) mod simweb;
+pub(crate) mod stalls;
+pub(crate) mod why;

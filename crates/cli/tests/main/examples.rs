@@ -239,6 +239,11 @@ fn lab() {
 }
 
 #[test]
+fn why() {
+    check("docs/why.md");
+}
+
+#[test]
 fn no_page_with_examples_is_forgotten() {
     let checked = [
         "crawl.md",
@@ -248,6 +253,7 @@ fn no_page_with_examples_is_forgotten() {
         "archive.md",
         "politeness.md",
         "lab.md",
+        "why.md",
     ];
     for file in Files::real().list(&root().join("docs")).unwrap() {
         if file.name.ends_with(".md") && !checked.contains(&file.name.as_str()) {

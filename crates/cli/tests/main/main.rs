@@ -14,3 +14,4 @@ mod process;
 mod robots;
 mod secured;
 mod served;
+mod why;
