@@ -28,7 +28,7 @@ fn timeless(scratch: &Scratch, arguments: &[&str]) -> String {
 fn json(scratch: &Scratch, arguments: &[&str]) -> Value {
     let output = scratch.mattock(arguments);
     assert!(output.status.success(), "{output:?}");
-    serde_json::from_slice(&output.stdout).unwrap()
+    serde_json::from_slice(&output.stdout).expect("it prints one object")
 }
 
 #[test]
