@@ -8,6 +8,7 @@ mod generated;
 mod help;
 mod interrupt;
 mod json;
+mod killed;
 mod lab;
 mod mistakes;
 mod process;
