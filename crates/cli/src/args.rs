@@ -294,6 +294,8 @@ pub(crate) struct BenchArgs {
 pub(crate) enum BenchCommand {
     /// Checking keys against a set on disk, next to a set in RAM and other engines
     Drum(BenchDrumArgs),
+    /// What checkpoints cost a crawl with millions of URLs waiting, and how soon it goes on after a crash
+    Checkpoint(BenchCheckpointArgs),
     /// What a whole crawl costs per page, next to the least that a page could cost
     Crawl(BenchCrawlArgs),
     /// What a page costs from the socket to the archive, next to the least it could cost
@@ -348,6 +350,25 @@ pub(crate) struct BenchPathArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct BenchCrawlArgs {
+    /// Where the crawl goes while it runs
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub(crate) dir: PathBuf,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct BenchCheckpointArgs {
+    /// URLs that are to wait, like 10000000 or 1e7
+    #[arg(long, value_name = "N", default_value = "10000000", value_parser = parse_count)]
+    pub(crate) urls: u64,
+
+    /// How long each of the turns takes, with checkpoints and without
+    #[arg(long, value_name = "N", default_value_t = 40)]
+    pub(crate) seconds: u64,
+
     /// Where the crawl goes while it runs
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub(crate) dir: PathBuf,

@@ -239,7 +239,9 @@ impl Run<'_> {
         if !partition.part.is_busy() {
             return Ok(true);
         }
-        partition.part.poll(&mut partition.frontier)
+        let done = partition.part.poll(&mut partition.frontier)?;
+        partition.progress.committed(partition.part.committed());
+        Ok(done)
     }
 
     /// Waits until the last checkpoint counts.
