@@ -4,7 +4,7 @@
 //! got; all state (frontier, archive, counts) belongs to the loop. So there are no locks, and in virtual time the
 //! order of events depends on the seed alone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -23,6 +23,7 @@ use crate::checkpoint::{Call, Part};
 use crate::connections::Connections;
 use crate::exchange::{Inbox, Outbox, Parcel};
 use crate::progress::Reading;
+use crate::settle::Unread;
 use crate::summary::Totals;
 use crate::task::Report;
 use crate::{Config, Control, CrawlError, End, LinkRules, Progress, task};
@@ -92,6 +93,9 @@ pub(crate) struct Run<'a> {
     /// Errands under way with their tasks.
     pub(crate) in_flight: BTreeMap<u64, (Errand, JoinHandle<()>)>,
     number_next: u64,
+    /// What came back and is read while the next requests are on their way: at most a turn's worth, and none when a checkpoint
+    /// begins.
+    pub(crate) unread: VecDeque<Unread>,
 }
 
 impl Drop for Run<'_> {
@@ -144,6 +148,7 @@ impl Partition {
             sender,
             in_flight: BTreeMap::new(),
             number_next: 0,
+            unread: VecDeque::new(),
         };
         let end = run.drive(receiver).await;
         run.publish();
@@ -158,7 +163,16 @@ impl Run<'_> {
         let mut give_up = None;
         let mut turns = 0u64;
         loop {
-            let idle = self.dispatch(receiver.len())?;
+            let mut idle = self.dispatch(receiver.len())?;
+            let reads = !self.unread.is_empty();
+            if reads {
+                // The servers get what was begun, and answer while we read what came before.
+                tokio::task::yield_now().await;
+                self.read_unread()?;
+                if !matches!(idle, Idle::Over(_)) {
+                    idle = Idle::Not;
+                }
+            }
             let over = if let Idle::Over(end) = idle { Some(end) } else { None };
             let drained = over.filter(|_| self.in_flight.is_empty());
             let free = self.poll_checkpoint()?;
@@ -185,7 +199,9 @@ impl Run<'_> {
                 Idle::Not => {
                     self.take_back_some(&mut receiver)?;
                     self.take_in_some()?;
-                    tokio::task::yield_now().await;
+                    if !reads {
+                        tokio::task::yield_now().await;
+                    }
                     continue;
                 }
                 Idle::Until(time) => time,
@@ -295,6 +311,8 @@ impl Run<'_> {
                 Next::Resolve(host) => self.locate(host, now),
                 Next::WaitUntil(time) => return Ok(Idle::Until(Some(time))),
                 Next::WaitForVisits => return Ok(Idle::Until(None)),
+                // What was not read yet may lead on.
+                Next::Empty if !self.unread.is_empty() => return Ok(Idle::Not),
                 Next::Empty => {
                     // Perhaps the others have something; the last one to find nothing ends the run.
                     self.partition.outbox.flush();

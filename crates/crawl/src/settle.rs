@@ -18,6 +18,19 @@ use crate::rules::Harvest;
 use crate::task::Report;
 use crate::{CrawlError, LinkRules, archive, page, sitemap};
 
+/// Larger bodies are read at once: those that wait take memory.
+const UNREAD_BYTES_MAX: usize = 256 << 10;
+
+/// What came of a visit that is over, until it is stored and read. Its URL is done as far as the frontier knows: nothing may be
+/// saved while there are any.
+pub(crate) struct Unread {
+    request: Request,
+    exchange: Exchange,
+    is_robots: bool,
+    /// Whether the URL is not tried again.
+    last: bool,
+}
+
 impl Run<'_> {
     pub(crate) fn take_back(&mut self, (number, came): Report<Came>) -> Result<(), CrawlError> {
         // What was given up may still report.
@@ -48,7 +61,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Takes a visit back: archive, then frontier, links, counts. What the frontier takes for done is in the archive.
+    /// Takes a visit back: its host is free for the next one. What came waits to be [read](Run::read_unread) until that is on its
+    /// way, unless there is no next one yet, or it is large.
     fn settle(
         &mut self,
         visit: Visit,
@@ -65,12 +79,60 @@ impl Run<'_> {
             self.connections.keep(request.url.host().into(), connection);
         }
         let outcome = exchange.outcome;
-        let limits = &partition.config.limits.decode;
         let last = partition.frontier.settles(&visit, outcome) == Settled::Done;
+        if visit.is_page() {
+            match outcome.status() {
+                Some(200) if last => {
+                    partition.inbox.hub.count_page();
+                    partition.part.seat.coordinator.count_page();
+                }
+                _ => partition.inbox.hub.unclaim_page(),
+            }
+        }
+        partition.frontier.finished(
+            Finished {
+                visit,
+                outcome,
+                at: exchange.finished,
+                took: exchange.finished.since(exchange.begun),
+                retry_after_s: asked_to_wait(&exchange).map(|wait| wait.as_secs()),
+                robots: is_robots.then(|| RobotsAnswer {
+                    body: whole_body(&exchange, &partition.config.limits.decode),
+                    location: page::redirect(&request.url, &exchange),
+                }),
+                content: None,
+            },
+            now,
+        )?;
+        if is_robots {
+            self.ask_for_sitemaps()?;
+        }
+        let large = exchange.body().len() > UNREAD_BYTES_MAX;
+        self.unread.push_back(Unread { request, exchange, is_robots, last });
+        if large || !self.partition.frontier.has_waiting() {
+            self.read_unread()?;
+        }
+        Ok(())
+    }
+
+    /// Stores and reads what was taken back.
+    pub(crate) fn read_unread(&mut self) -> Result<(), CrawlError> {
+        while let Some(unread) = self.unread.pop_front() {
+            self.read_one(unread)?;
+        }
+        Ok(())
+    }
+
+    /// Archive, content, links, counts.
+    fn read_one(&mut self, unread: Unread) -> Result<(), CrawlError> {
+        let Unread { request, exchange, is_robots, last } = unread;
+        let partition = &mut *self.partition;
+        let outcome = exchange.outcome;
+        let limits = &partition.config.limits.decode;
         let content =
             if is_robots { None } else { content(request.target, &exchange, limits, &partition.rules) };
         let mut written = None;
-        if last && outcome.status().is_some() && partition.wants(&visit, &exchange) {
+        if last && outcome.status().is_some() && (is_robots || partition.wants(&exchange)) {
             let coded = exchange.field("content-encoding").is_some();
             let cut = coded && content.as_ref().is_some_and(|content| content.end == DecodeEnd::Length);
             let archive = &mut partition.archive;
@@ -87,47 +149,19 @@ impl Run<'_> {
                 place: written.map(|written| written.place),
                 truncated: exchange.truncated.is_some(),
             })?;
-        }
-        let (harvest, sketch) = match &content {
-            _ if is_robots || !last => (Harvest::default(), Sketch::NoText),
-            _ if matches!(outcome.status(), Some(300..400)) => {
-                (page::moved(&request, &exchange, &partition.rules), Sketch::NoText)
-            }
-            None => (Harvest::default(), Sketch::NoText),
-            Some(content) => self.read(&request, &exchange, content),
-        };
-        let partition = &mut *self.partition;
-        if visit.is_page() {
-            match outcome.status() {
-                Some(200) if last => {
-                    partition.inbox.hub.count_page();
-                    partition.part.seat.coordinator.count_page();
+            let (harvest, sketch) = match &content {
+                _ if matches!(outcome.status(), Some(300..400)) => {
+                    (page::moved(&request, &exchange, &partition.rules), Sketch::NoText)
                 }
-                _ => partition.inbox.hub.unclaim_page(),
+                None => (Harvest::default(), Sketch::NoText),
+                Some(content) => self.read(&request, &exchange, content),
+            };
+            let partition = &mut *self.partition;
+            if request.target == Target::Page && outcome.status() == Some(200) {
+                let bytes = content.as_ref().map_or(exchange.body(), |content| &content.bytes);
+                let content = PageContent { digest: xxh3_128(bytes).to_be_bytes(), sketch };
+                partition.frontier.came(&request.url, content)?;
             }
-        }
-        let is_news = last && !is_robots && request.target == Target::Page && outcome.status() == Some(200);
-        partition.frontier.finished(
-            Finished {
-                visit,
-                outcome,
-                at: exchange.finished,
-                took: exchange.finished.since(exchange.begun),
-                retry_after_s: asked_to_wait(&exchange).map(|wait| wait.as_secs()),
-                robots: is_robots.then(|| RobotsAnswer {
-                    body: whole_body(&exchange, &partition.config.limits.decode),
-                    location: page::redirect(&request.url, &exchange),
-                }),
-                content: is_news.then(|| {
-                    let bytes = content.as_ref().map_or(exchange.body(), |content| &content.bytes);
-                    PageContent { digest: xxh3_128(bytes).to_be_bytes(), sketch }
-                }),
-            },
-            now,
-        )?;
-        if is_robots {
-            self.ask_for_sitemaps()?;
-        } else if last {
             match request.target {
                 Target::Page => partition.totals.count(outcome, &request.url),
                 Target::Sitemap { .. } if content.is_some() => {}
@@ -253,9 +287,9 @@ impl Partition {
         })?)
     }
 
-    /// Whether an answer is kept. What comes of another type than the crawl keeps is counted.
-    fn wants(&mut self, visit: &Visit, exchange: &Exchange) -> bool {
-        if visit.purpose != Purpose::Page || exchange.outcome.status() != Some(200) {
+    /// Whether the answer to a request for a page or a sitemap is kept. What comes of another type than the crawl keeps is counted.
+    fn wants(&mut self, exchange: &Exchange) -> bool {
+        if exchange.outcome.status() != Some(200) {
             return true;
         }
         let refusal = self.frontier.scope().refuses_content(exchange.field("content-type"));

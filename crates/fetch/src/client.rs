@@ -196,7 +196,8 @@ impl Client {
         exchange.reused = kept.is_some();
         let mut connection = match kept {
             Some(connection) => connection,
-            None => self.connect(url, server, exchange, terms).await?,
+            // What is done once per host has its state elsewhere, or every fetch would carry it around.
+            None => Box::pin(self.connect(url, server, exchange, terms)).await?,
         };
         let response = self.over(&mut connection, exchange, terms).await?;
         Ok((response, connection))

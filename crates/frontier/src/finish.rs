@@ -25,7 +25,7 @@ const SERVER_DELAYS_MAX: u32 = 16;
 const UNREACHABLE: Duration = Duration::from_secs(3600);
 
 impl Frontier {
-    /// What [`Frontier::finished`] will say of this outcome: whoever stores what came must do so before.
+    /// What [`Frontier::finished`] will say of this outcome: whoever stores what came must do so before the frontier is saved.
     pub fn settles(&self, visit: &Visit, outcome: FetchOutcome) -> Settled {
         let retries = outcome.consequence().retries.min(self.politeness.retries_max);
         if visit.request.attempt < retries { Settled::Again } else { Settled::Done }

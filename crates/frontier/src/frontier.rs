@@ -18,7 +18,7 @@ use crate::admission::Admission;
 use crate::bands::Bands;
 use crate::bench::{Bench, Job, Slot};
 use crate::budget::Budget;
-use crate::content::{ContentCounts, ContentStage};
+use crate::content::{ContentCounts, ContentStage, PageContent};
 use crate::error::Result;
 use crate::options::{Cut, FrontierOptions};
 use crate::overflow::Overflow;
@@ -228,6 +228,16 @@ impl Frontier {
     /// Whether a page that came is to be [sketched](crate::Sketch): all of them, but of hosts that always had news a part is enough.
     pub fn wants_sketch(&self, url: &WebUrl) -> bool {
         self.content.wants_sketch(url.host_fingerprint().0, url.domain_fingerprint().0)
+    }
+
+    /// A page came with this content; for whoever looks at it after the visit was [taken back](Frontier::finished).
+    pub fn came(&mut self, url: &WebUrl, content: PageContent) -> Result<()> {
+        self.content.page(url.host_fingerprint().0, url.domain_fingerprint().0, content)
+    }
+
+    /// Whether requests wait on the bench, which can be given out as soon as politeness allows.
+    pub fn has_waiting(&self) -> bool {
+        self.bench.queued() > 0
     }
 
     /// What the crawl is about.

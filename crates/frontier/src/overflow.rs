@@ -27,6 +27,8 @@ pub(crate) struct Overflow {
     queues: Vec<Queue>,
     /// The queues of giants.
     own: BTreeMap<u64, Queue>,
+    /// Records in all of them: it is asked far more often than anything changes.
+    len: u64,
 }
 
 /// What to do with a record that was read.
@@ -43,28 +45,27 @@ impl Overflow {
             let host = u64::from_str_radix(name.strip_prefix(OWN_PREFIX)?, 16).ok()?;
             Some((host, queues.queue(&name))).filter(|(_, queue)| !queue.is_empty())
         });
-        Overflow {
-            own: own.collect(),
-            queues: (0..QUEUES).map(|index| queues.queue(&format!("over-{index:03}"))).collect(),
-        }
+        let own: BTreeMap<u64, Queue> = own.collect();
+        let shared = (0..QUEUES).map(|index| queues.queue(&format!("over-{index:03}")));
+        let shared: Vec<Queue> = shared.collect();
+        let len = shared.iter().chain(own.values()).map(Queue::len).sum();
+        Overflow { queues: shared, own, len }
     }
 
     fn own_len(&self, host: u64) -> u64 {
         self.own.get(&host).map_or(0, Queue::len)
     }
 
-    fn queue(&self, host: u64) -> &Queue {
-        // The low bits already choose partitions and buckets.
-        &self.queues[(host >> 40 & (QUEUES - 1)) as usize]
-    }
-
     /// Takes a record of a host that has so many here already.
     pub(crate) fn push(&mut self, queues: &Queues, host: u64, known: u64, record: &[u8]) -> Result<()> {
         if !self.own.contains_key(&host) && known < SHARED_MAX {
-            return Ok(self.queue(host).push(record)?);
+            self.queues[place(host)].push(record)?;
+        } else {
+            let own = || queues.queue(&format!("{OWN_PREFIX}{host:016x}"));
+            self.own.entry(host).or_insert_with(own).push(record)?;
         }
-        let own = self.own.entry(host).or_insert_with(|| queues.queue(&format!("{OWN_PREFIX}{host:016x}")));
-        Ok(own.push(record)?)
+        self.len += 1;
+        Ok(())
     }
 
     /// Reads what a host has here, a step at a time and at most once around. `state` says for how many there is room now, and how many
@@ -76,18 +77,22 @@ impl Overflow {
         mut sink: impl FnMut(&[u8]) -> Result<Fate>,
     ) -> Result<()> {
         const STEP: u64 = 256;
+        let own_len = self.own_len(host);
+        let Overflow { queues, own, len } = self;
         let mut pop = |queue: &Queue, step: u64| {
             queue.try_pop_with(step, |record| match sink(record)? {
-                Fate::Taken => Ok(()),
+                Fate::Taken => {
+                    *len -= 1;
+                    Ok(())
+                }
                 Fate::Kept => Ok::<(), crate::FrontierError>(queue.push(record)?),
             })
         };
-        let own = self.own_len(host);
-        let queue = self.queue(host);
+        let queue = &queues[place(host)];
         let mut left = queue.len();
         while left > 0 {
             let (room, known) = state();
-            if room == 0 || known <= own {
+            if room == 0 || known <= own_len {
                 break;
             }
             // No more than there is room for: what goes back to the tail has lost its place.
@@ -95,9 +100,9 @@ impl Overflow {
             pop(queue, step)?;
             left -= step;
         }
-        let Some(queue) = self.own.get(&host) else { return Ok(()) };
+        let Some(queue) = own.get(&host) else { return Ok(()) };
         // First what came first.
-        while state().1 <= own && !queue.is_empty() {
+        while state().1 <= own_len && !queue.is_empty() {
             let step = state().0.min(STEP);
             if step == 0 {
                 break;
@@ -105,12 +110,20 @@ impl Overflow {
             pop(queue, step)?;
         }
         if queue.is_empty() {
-            self.own.remove(&host);
+            own.remove(&host);
         }
         Ok(())
     }
 
     pub(crate) fn len(&self) -> u64 {
-        self.queues.iter().chain(self.own.values()).map(Queue::len).sum()
+        let counted = || self.queues.iter().chain(self.own.values()).map(Queue::len).sum::<u64>();
+        debug_assert_eq!(self.len, counted(), "every record that comes and goes is counted");
+        self.len
     }
+}
+
+/// The queue that a host shares.
+fn place(host: u64) -> usize {
+    // The low bits already choose partitions and buckets.
+    (host >> 40 & (QUEUES - 1)) as usize
 }

@@ -148,7 +148,7 @@ impl Connection {
         match &mut self.wire {
             Wire::Http1(transport) => http1::exchange(transport, request, buffer, terms, timings).await,
             #[cfg(feature = "http2")]
-            Wire::Http2(http2) => http2.exchange(request, buffer, terms, timings).await,
+            Wire::Http2(http2) => Box::pin(http2.exchange(request, buffer, terms, timings)).await,
         }
     }
 }
