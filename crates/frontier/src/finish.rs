@@ -11,6 +11,7 @@ use mattock_robots::Robots;
 use mattock_weburl::WebUrl;
 
 use crate::bench::Rest;
+use crate::doubts::Standing;
 use crate::error::Result;
 use crate::frontier::{DeferredRequest, Frontier, HostToResolve, Settled};
 use crate::host::{Address, Rules};
@@ -42,6 +43,11 @@ impl Frontier {
         let first = retry_after_s.map_or(consequence.wait, Duration::from_secs);
         let slot = self.bench.find(visit.request.url.host_fingerprint().0);
         let strikes = slot.map_or(0, |slot| self.strike(slot, consequence.host));
+        if let Some(slot) = slot {
+            let host = self.bench.host_mut(slot);
+            let is_page = visit.purpose == Purpose::Page;
+            host.standing = host.standing.after(is_page, !consequence.host, took);
+        }
         let doubled = attempt.max(strikes.saturating_sub(1)).min(16);
         let wait = first.saturating_mul(1 << doubled).min(self.politeness.retry_after_max);
         let troubled = consequence.host || retry_after_s.is_some();
@@ -120,6 +126,9 @@ impl Frontier {
     fn strike(&mut self, slot: usize, failed: bool) -> u8 {
         let host = self.bench.host_mut(slot);
         host.strikes = if failed { host.strikes.saturating_add(1) } else { 0 };
+        if failed {
+            host.standing = Standing::default();
+        }
         if failed && host.address != Address::Unneeded {
             host.address = Address::Unknown;
         }
