@@ -29,6 +29,7 @@ mod member;
 mod page;
 mod partition;
 mod progress;
+mod returns;
 mod rules;
 mod settle;
 mod sitemap;

@@ -6,13 +6,14 @@
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
 use mattock_env::{Env, Time};
 use mattock_extract::Options;
-use mattock_fetch::{Client, Connection, Exchange, Failure};
+use mattock_fetch::{Client, ClientOptions, Connection, Exchange, Failure};
 use mattock_frontier::{Frontier, HostToResolve, Next, Purpose, Visit};
 use mattock_repository::WarcWriter;
 use mattock_weburl::WebUrl;
@@ -22,6 +23,7 @@ use tokio::task::JoinHandle;
 use crate::connections::Connections;
 use crate::exchange::{Inbox, Outbox, Parcel};
 use crate::progress::Reading;
+use crate::returns::{BULKY_BYTES, Haste, Returns};
 use crate::summary::Totals;
 use crate::task::Report;
 use crate::{Config, Control, CrawlError, End, LinkRules, Progress, task};
@@ -56,6 +58,8 @@ const TURN: usize = 16;
 
 /// So many turns of a busy loop go by before others hear of it.
 const TURNS_UNSEEN: u64 = 32;
+/// How long the loop rests after a bulky document.
+const AFTER_BULKY: Duration = Duration::from_millis(1);
 /// How long until a partition that others hold up looks again.
 const HELD_UP: Duration = Duration::from_millis(5);
 /// Parcels taken in between two turns.
@@ -87,6 +91,17 @@ pub(crate) struct Run<'a> {
     /// Errands under way with their tasks.
     pub(crate) in_flight: BTreeMap<u64, (Errand, JoinHandle<()>)>,
     number_next: u64,
+    /// Errands that are back.
+    pub(crate) returns: Returns<Report<Came>>,
+}
+
+/// What was taken back in a turn.
+#[derive(PartialEq, Eq)]
+enum Taken {
+    Nothing,
+    Plain,
+    /// A bulky document, as the last.
+    Bulky,
 }
 
 /// What the dispatcher found.
@@ -103,13 +118,15 @@ impl Partition {
     /// Crawls until there is nothing left, a limit is reached, or it is asked to stop.
     pub(crate) async fn run(&mut self) -> Result<End, CrawlError> {
         let (sender, receiver) = unbounded_channel();
-        let client = Rc::new(Client::new(&self.env, self.config.client_options()));
+        let options = ClientOptions { spill: Some(self.spill()), ..self.config.client_options() };
+        let client = Rc::new(Client::new(&self.env, options));
         let connections_max = (self.config.connections / self.inbox.hub.partitions()).max(1);
         let extract = Options {
             text_bytes_max: SKETCHED_BYTES_MAX,
             product_token: self.config.product.clone(),
             ..Options::default()
         };
+        self.frontier.share_connections(connections_max);
         let mut run = Run {
             partition: self,
             client,
@@ -119,10 +136,16 @@ impl Partition {
             sender,
             in_flight: BTreeMap::new(),
             number_next: 0,
+            returns: Returns::new(),
         };
         let end = run.drive(receiver).await;
         run.publish();
         end
+    }
+
+    /// Where large bodies wait for their turn.
+    pub(crate) fn spill(&self) -> PathBuf {
+        self.frontier.dir().join("spill")
     }
 }
 
@@ -132,8 +155,13 @@ impl Run<'_> {
         let clock = self.partition.env.clock.clone();
         let mut give_up = None;
         let mut turns = 0u64;
+        // Whether the fetches have had a turn since something was begun or came.
+        let mut fetched = false;
         loop {
-            let idle = self.dispatch(receiver.len())?;
+            while let Ok(report) = receiver.try_recv() {
+                self.sort(report);
+            }
+            let idle = self.dispatch(self.returns.plain())?;
             turns += 1;
             if turns.is_multiple_of(TURNS_UNSEEN) || !matches!(idle, Idle::Not) {
                 self.publish();
@@ -141,12 +169,13 @@ impl Run<'_> {
             }
             let (until, over) = match idle {
                 Idle::Not => {
-                    self.take_back_some(&mut receiver)?;
+                    self.take_back_some(Haste::Busy)?;
                     self.take_in_some()?;
+                    fetched = false;
                     tokio::task::yield_now().await;
                     continue;
                 }
-                Idle::Until(time) => (time, None),
+                Idle::Until(time) => (time.into_iter().chain(self.returns.due()).min(), None),
                 Idle::Over(end) => {
                     let give_up = *give_up.get_or_insert_with(|| clock.now() + STOP_GRACE);
                     if clock.now() >= give_up {
@@ -164,11 +193,35 @@ impl Run<'_> {
                 while self.take_in_some()? {}
                 return Ok(end);
             }
+            let haste = match over {
+                Some(_) => Haste::Ending,
+                None if fetched => Haste::Idle,
+                None => Haste::Busy,
+            };
+            match self.take_back_some(haste)? {
+                Taken::Nothing => {}
+                taken => {
+                    fetched = false;
+                    if taken == Taken::Bulky {
+                        // Timers have their turn too.
+                        clock.sleep(AFTER_BULKY).await;
+                    }
+                    tokio::task::yield_now().await;
+                    continue;
+                }
+            }
+            if !fetched && self.returns.due().is_some_and(|due| due <= clock.now()) {
+                // What has just begun goes first, and may be back at once.
+                fetched = true;
+                tokio::task::yield_now().await;
+                continue;
+            }
             tokio::select! {
                 biased;
                 Some(report) = receiver.recv() => {
-                    self.take_back(report)?;
-                    self.take_back_some(&mut receiver)?;
+                    self.sort(report);
+                    self.take_back_some(Haste::Busy)?;
+                    fetched = false;
                 }
                 parcel = self.partition.inbox.take() => self.take_in(&parcel)?,
                 () = control.stopped(), if over.is_none() => {}
@@ -283,6 +336,7 @@ impl Run<'_> {
     /// Gives up what is under way: the URLs go back to where they wait.
     fn abandon(&mut self) {
         let now = self.partition.env.clock.now();
+        self.returns.clear();
         for (_, (errand, task)) in std::mem::take(&mut self.in_flight) {
             task.abort();
             match errand {
@@ -297,13 +351,36 @@ impl Run<'_> {
         }
     }
 
+    /// Puts an errand that is back where it waits.
+    fn sort(&mut self, report: Report<Came>) {
+        let bulky = match &report {
+            (_, Some(Came::Fetched(exchange, _))) => {
+                // What is coded may be much more than it looks, if its host is not known to mean well.
+                let coded = || exchange.field("content-encoding").is_some();
+                let known = || match self.in_flight.get(&report.0) {
+                    Some((Errand::Visit(visit), _)) => self.partition.frontier.is_brisk(&visit.request.url),
+                    _ => false,
+                };
+                exchange.bytes_received() >= BULKY_BYTES || coded() && !known()
+            }
+            _ => false,
+        };
+        self.returns.put(report, bulky);
+    }
+
     /// Takes a turn's worth of visits back.
-    fn take_back_some(&mut self, receiver: &mut UnboundedReceiver<Report<Came>>) -> Result<(), CrawlError> {
+    fn take_back_some(&mut self, haste: Haste) -> Result<Taken, CrawlError> {
+        let mut taken = Taken::Nothing;
         for _ in 0..TURN {
-            let Ok(report) = receiver.try_recv() else { break };
-            self.take_back(report)?;
+            let now = self.partition.env.clock.now();
+            let Some(report) = self.returns.take(now, haste) else { break };
+            taken = Taken::Plain;
+            let bytes = self.take_back(report)?;
+            if self.returns.settled(bytes, self.partition.env.clock.now()) {
+                return Ok(Taken::Bulky);
+            }
         }
-        Ok(())
+        Ok(taken)
     }
 
     fn publish(&self) {

@@ -18,18 +18,20 @@ use crate::task::Report;
 use crate::{CrawlError, LinkRules, archive, page, sitemap};
 
 impl Run<'_> {
-    pub(crate) fn take_back(&mut self, (number, came): Report<Came>) -> Result<(), CrawlError> {
+    /// Takes an errand back; how many bytes there were to look at.
+    pub(crate) fn take_back(&mut self, (number, came): Report<Came>) -> Result<u64, CrawlError> {
         // What was given up may still report.
-        let Some((errand, _)) = self.in_flight.remove(&number) else { return Ok(()) };
+        let Some((errand, _)) = self.in_flight.remove(&number) else { return Ok(0) };
+        let mut bytes = 0;
         match (errand, came) {
             (Errand::Visit(visit), Some(Came::Fetched(exchange, connection))) => {
-                self.settle(visit, *exchange, connection)?;
+                bytes = self.settle(visit, *exchange, connection)?;
             }
             (Errand::Visit(visit), _) => self.settle_broken(visit)?,
             (Errand::Locate(host), came) => self.located(&host, came)?,
         }
         self.count_failed();
-        Ok(())
+        Ok(bytes)
     }
 
     fn located(&mut self, host: &HostToResolve, came: Option<Came>) -> Result<(), CrawlError> {
@@ -48,14 +50,15 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Takes a visit back: archive, then frontier, links, counts. What the frontier takes for done is in the archive.
+    /// Takes a visit back, and says how many bytes there were to look at: archive, then frontier, links, counts. What the frontier takes for done is in the archive.
     fn settle(
         &mut self,
         visit: Visit,
-        exchange: Exchange,
+        mut exchange: Exchange,
         connection: Option<Connection>,
-    ) -> Result<(), CrawlError> {
+    ) -> Result<u64, CrawlError> {
         let partition = &mut *self.partition;
+        exchange.restore().map_err(CrawlError::io("read back what was spilled to", &partition.spill()))?;
         let now = partition.env.clock.now();
         let request = visit.request.clone();
         let is_robots = visit.purpose != Purpose::Page;
@@ -118,9 +121,15 @@ impl Run<'_> {
             }
             partition.submit(harvest, Some(&request.url))?;
         }
-        drop(content);
+        // A decoder that was stopped may have done all that it is allowed to.
+        let decoded = match &content {
+            Some(content) if content.end != DecodeEnd::Whole => self.partition.config.limits.decode.bytes_max,
+            Some(content) => content.bytes.len(),
+            None => 0,
+        } as u64;
+        let bytes = exchange.bytes_received() + decoded;
         self.client.recycle(exchange);
-        Ok(())
+        Ok(bytes)
     }
 
     /// Takes the links out of a page or a sitemap, and of a page also the sketch of its text.

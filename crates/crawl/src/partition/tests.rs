@@ -49,6 +49,7 @@ fn a_fetch_that_breaks_down_is_an_outcome_and_its_host_goes_on() {
             sender: sender.clone(),
             in_flight: BTreeMap::new(),
             number_next: 0,
+            returns: Returns::new(),
         };
         loop {
             run.count_failed();
