@@ -116,15 +116,15 @@ mod tests {
         assert!(!returns.settled(BULKY_BYTES - 1, at(1000)));
         assert_eq!(returns.due(), Some(at(0)));
         assert!(returns.settled(2_000_000, at(1000)));
-        assert_eq!(returns.take(at(1059), Haste::Idle), None);
-        assert_eq!(returns.due(), Some(at(1060)), "12 ms of work are a fifth of this");
+        assert_eq!(returns.take(at(1095), Haste::Idle), None);
+        assert_eq!(returns.due(), Some(at(1096)), "12 ms of work are an eighth of this");
         returns.put("small 2", false);
-        assert_eq!(returns.take(at(1059), Haste::Idle), Some("small 2"));
-        assert_eq!(returns.take(at(1060), Haste::Busy), None);
-        assert_eq!(returns.take(at(1060), Haste::Idle), Some("large 2"));
+        assert_eq!(returns.take(at(1095), Haste::Idle), Some("small 2"));
+        assert_eq!(returns.take(at(1096), Haste::Busy), None);
+        assert_eq!(returns.take(at(1096), Haste::Idle), Some("large 2"));
         returns.settled(2_000_000, at(1100));
-        assert_eq!(returns.take(at(1659), Haste::Busy), None);
-        assert_eq!(returns.take(at(1660), Haste::Busy), Some("large 3"), "it has waited for long");
+        assert_eq!(returns.take(at(2195), Haste::Busy), None);
+        assert_eq!(returns.take(at(2196), Haste::Busy), Some("large 3"), "it has waited for long");
         assert_eq!((returns.take(at(9999), Haste::Idle), returns.due()), (None, None));
     }
 
@@ -138,9 +138,9 @@ mod tests {
         returns.put(3, true);
         assert_eq!(returns.take(at(10), Haste::Idle), Some(2));
         returns.settled(u64::MAX, at(200));
-        assert_eq!(returns.take(at(509), Haste::Idle), None);
-        assert_eq!(returns.due(), Some(at(510)), "the plain one was long ago");
-        assert_eq!(returns.take(at(509), Haste::Ending), Some(3));
+        assert_eq!(returns.take(at(1009), Haste::Idle), None);
+        assert_eq!(returns.due(), Some(at(1010)), "the plain one was long ago");
+        assert_eq!(returns.take(at(1009), Haste::Ending), Some(3));
         returns.put(4, true);
         returns.clear();
         assert_eq!(returns.take(at(999), Haste::Ending), None);
