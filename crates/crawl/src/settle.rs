@@ -14,12 +14,10 @@ use mattock_weburl::WebUrl;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::partition::{ADDRESS_VALID, Came, Errand, Partition, Run};
+use crate::returns::BULKY_BYTES;
 use crate::rules::Harvest;
 use crate::task::Report;
 use crate::{CrawlError, LinkRules, archive, page, sitemap};
-
-/// Larger bodies are read at once: those that wait take memory.
-const UNREAD_BYTES_MAX: usize = 256 << 10;
 
 /// What came of a visit that is over, until it is stored and read. Its URL is done as far as the frontier knows: nothing may be
 /// saved while there are any.
@@ -32,17 +30,20 @@ pub(crate) struct Unread {
 }
 
 impl Run<'_> {
-    pub(crate) fn take_back(&mut self, (number, came): Report<Came>) -> Result<(), CrawlError> {
+    /// Takes an errand back; how many bytes there were to look at.
+    pub(crate) fn take_back(&mut self, (number, came): Report<Came>) -> Result<u64, CrawlError> {
         // What was given up may still report.
-        let Some((errand, _)) = self.in_flight.remove(&number) else { return Ok(()) };
+        let Some((errand, _)) = self.in_flight.remove(&number) else { return Ok(0) };
+        let mut bytes = 0;
         match (errand, came) {
             (Errand::Visit(visit), Some(Came::Fetched(exchange, connection))) => {
-                self.settle(visit, *exchange, connection)?;
+                bytes = self.settle(visit, *exchange, connection)?;
             }
             (Errand::Visit(visit), _) => self.settle_broken(visit)?,
             (Errand::Locate(host), came) => self.located(&host, came)?,
         }
-        self.count_failed()
+        self.count_failed()?;
+        Ok(bytes)
     }
 
     fn located(&mut self, host: &HostToResolve, came: Option<Came>) -> Result<(), CrawlError> {
@@ -62,14 +63,16 @@ impl Run<'_> {
     }
 
     /// Takes a visit back: its host is free for the next one. What came waits to be [read](Run::read_unread) until that is on its
-    /// way, unless there is no next one yet, or it is large.
+    /// way, unless there is no next one yet, or it is bulky. How many bytes were looked at.
     fn settle(
         &mut self,
         visit: Visit,
-        exchange: Exchange,
+        mut exchange: Exchange,
         connection: Option<Connection>,
-    ) -> Result<(), CrawlError> {
+    ) -> Result<u64, CrawlError> {
+        let bulky = self.is_bulky(&visit, &exchange);
         let partition = &mut *self.partition;
+        exchange.restore().map_err(CrawlError::io("read back what was spilled to", &partition.spill()))?;
         let now = partition.env.clock.now();
         let request = visit.request.clone();
         let is_robots = visit.purpose != Purpose::Page;
@@ -107,24 +110,29 @@ impl Run<'_> {
         if is_robots {
             self.ask_for_sitemaps()?;
         }
-        let large = exchange.body().len() > UNREAD_BYTES_MAX;
         self.unread.push_back(Unread { request, exchange, is_robots, last });
-        if large || !self.partition.frontier.has_waiting() {
-            self.read_unread()?;
-        }
-        Ok(())
+        if bulky || !self.partition.frontier.has_waiting() { self.read_unread() } else { Ok(0) }
     }
 
-    /// Stores and reads what was taken back.
-    pub(crate) fn read_unread(&mut self) -> Result<(), CrawlError> {
+    /// Whether a document takes so long to be read that others would notice.
+    pub(crate) fn is_bulky(&self, visit: &Visit, exchange: &Exchange) -> bool {
+        // What is coded may be much more than it looks, if its host is not known to mean well.
+        let coded = || exchange.field("content-encoding").is_some();
+        let known = || self.partition.frontier.is_brisk(&visit.request.url);
+        exchange.bytes_received() >= BULKY_BYTES || coded() && !known()
+    }
+
+    /// Stores and reads what was taken back; how many bytes were looked at.
+    pub(crate) fn read_unread(&mut self) -> Result<u64, CrawlError> {
+        let mut bytes = 0;
         while let Some(unread) = self.unread.pop_front() {
-            self.read_one(unread)?;
+            bytes += self.read_one(unread)?;
         }
-        Ok(())
+        Ok(bytes)
     }
 
     /// Archive, content, links, counts.
-    fn read_one(&mut self, unread: Unread) -> Result<(), CrawlError> {
+    fn read_one(&mut self, unread: Unread) -> Result<u64, CrawlError> {
         let Unread { request, exchange, is_robots, last } = unread;
         let partition = &mut *self.partition;
         let outcome = exchange.outcome;
@@ -169,9 +177,15 @@ impl Run<'_> {
             }
             partition.submit(harvest, Some(&request.url))?;
         }
-        drop(content);
+        // A decoder that was stopped may have done all that it is allowed to.
+        let decoded = match &content {
+            Some(content) if content.end != DecodeEnd::Whole => self.partition.config.limits.decode.bytes_max,
+            Some(content) => content.bytes.len(),
+            None => 0,
+        } as u64;
+        let bytes = exchange.bytes_received() + decoded;
         self.client.recycle(exchange);
-        Ok(())
+        Ok(bytes)
     }
 
     /// Takes the links out of a page or a sitemap, and of a page also the sketch of its text.

@@ -38,6 +38,7 @@ mod bench;
 pub mod blocklist;
 mod budget;
 mod content;
+mod doubts;
 mod error;
 mod finish;
 mod flow;

@@ -3,6 +3,7 @@
 
 mod determinism;
 mod hostile;
+mod large;
 mod limits;
 mod mistakes;
 mod partitions;
