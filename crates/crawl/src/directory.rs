@@ -2,7 +2,7 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `crawl.toml` | the configuration that the crawl was last run with; marks the directory as a crawl |
+//! | `crawl.toml` | the configuration that the crawl was last run with, under a line with version and checksum; marks the directory as a crawl |
 //! | `warc/*.warc.*` | the archive |
 //! | `state/lock` | held by the process that crawls, so that there is only one |
 //! | `state/CHECKPOINT` | the checkpoint that a restart goes back to |
@@ -18,6 +18,37 @@ use crate::{ConfigError, CrawlError, RawConfig};
 /// The file that makes a directory a crawl.
 pub(crate) const MARKER: &str = "crawl.toml";
 
+/// How the first line of the configuration begins.
+const SEAL: &str = "# mattock configuration";
+pub(crate) const CONFIG_VERSION: u32 = 1;
+
+/// What the first line of the configuration says of the rest. People may change it, and the next run writes it anew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Seal {
+    /// It is as it was written.
+    Whole,
+    /// Somebody has changed it.
+    Changed,
+    /// It is of another version of the program.
+    Version(u32),
+}
+
+impl Seal {
+    fn of(text: &str) -> Seal {
+        let Some((first, toml)) = text.split_once('\n') else { return Seal::Changed };
+        let words = first.strip_prefix(SEAL).and_then(|words| words.strip_prefix(' '));
+        let Some((version, sum)) = words.and_then(|words| words.split_once(' ')) else {
+            return Seal::Changed;
+        };
+        let whole = sum == format!("{:08x}", crc32fast::hash(toml.as_bytes()));
+        match version.parse() {
+            Ok(CONFIG_VERSION) if whole && first == format!("{SEAL} {CONFIG_VERSION} {sum}") => Seal::Whole,
+            Ok(version) if whole && version != CONFIG_VERSION => Seal::Version(version),
+            _ => Seal::Changed,
+        }
+    }
+}
+
 /// Paths of one crawl.
 #[derive(Clone, Debug)]
 pub(crate) struct Directory {
@@ -26,9 +57,14 @@ pub(crate) struct Directory {
 }
 
 impl Directory {
+    /// A directory, whatever it holds.
+    pub(crate) fn at(files: &Files, root: &Path) -> Directory {
+        Directory { files: files.clone(), root: root.to_path_buf() }
+    }
+
     /// A directory that is new, empty, or holds a crawl already; in that case also its configuration. Writes nothing.
     pub(crate) fn open(files: &Files, root: &Path) -> Result<(Directory, Option<RawConfig>), CrawlError> {
-        let directory = Directory { files: files.clone(), root: root.to_path_buf() };
+        let directory = Directory::at(files, root);
         let marker = directory.root.join(MARKER);
         let entry = files.entry(root).map_err(CrawlError::io("look at", root))?;
         if entry.as_ref().is_some_and(|entry| !entry.is_dir) {
@@ -96,15 +132,33 @@ impl Directory {
         }
     }
 
+    /// Whether somebody is crawling into it, as far as can be seen without leaving a trace.
+    pub(crate) fn is_in_use(&self) -> bool {
+        let lock = self.files.open(&self.state().join("lock"), OpenMode::Read);
+        lock.is_ok_and(|file| file.try_lock().is_ok_and(|free| !free))
+    }
+
     fn read_config(&self) -> Result<RawConfig, CrawlError> {
         let path = self.root.join(MARKER);
         let bytes = self.files.read(&path).map_err(CrawlError::io("read", &path))?;
         let text = String::from_utf8_lossy(&bytes);
+        if let Seal::Version(version) = Seal::of(&text) {
+            return Err(CrawlError::ConfigVersion { path, version });
+        }
         RawConfig::parse(&text, &path.display().to_string()).map_err(ConfigError::into)
     }
 
     pub(crate) fn write_config(&self, config: &RawConfig) -> Result<(), CrawlError> {
-        self.write(MARKER, config.to_toml().as_bytes())
+        let toml = config.to_toml();
+        let sealed = format!("{SEAL} {CONFIG_VERSION} {:08x}\n{toml}", crc32fast::hash(toml.as_bytes()));
+        self.write(MARKER, sealed.as_bytes())
+    }
+
+    /// Whether the configuration is as it was written.
+    pub(crate) fn seal(&self) -> Result<Seal, CrawlError> {
+        let path = self.root.join(MARKER);
+        let bytes = self.files.read(&path).map_err(CrawlError::io("read", &path))?;
+        Ok(std::str::from_utf8(&bytes).map_or(Seal::Changed, Seal::of))
     }
 
     fn write(&self, name: &str, bytes: &[u8]) -> Result<(), CrawlError> {
@@ -133,6 +187,16 @@ impl Directory {
 
     pub(crate) fn warc(&self) -> PathBuf {
         self.root.join("warc")
+    }
+
+    /// The frontier of a partition.
+    pub(crate) fn frontier(&self, partition: usize) -> PathBuf {
+        self.frontiers().join(partition.to_string())
+    }
+
+    /// The ledger of a partition.
+    pub(crate) fn ledger(&self, partition: usize) -> PathBuf {
+        self.ledgers().join(partition.to_string())
     }
 
     pub(crate) fn root(&self) -> &Path {
