@@ -28,8 +28,7 @@ fn world() -> World {
     World::new(params, SEED)
 }
 
-/// Two partitions, and a checkpoint every few seconds; one with budgets, where URLs wait for those, and one without, where they wait
-/// in queues.
+/// Two partitions, and a checkpoint every few seconds; with budgets, and so with in-degrees on disk, and without.
 fn settings(compression: &str) -> String {
     let budget = if compression == "gzip" { "broad" } else { "unlimited" };
     format!(
