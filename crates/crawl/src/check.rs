@@ -11,7 +11,7 @@
 //! lost: one record or one block for one damaged byte. [`repair`] first brings in order what can be, and says what it did. It
 //! never changes or removes a byte that a checkpoint counts.
 //!
-//! Costs: everything is read once (queues twice, the ledger twice and again for every 16 million rows); memory for 16 million numbers,
+//! Costs: everything is read once (queues twice, the ledgers three times and again for every 16 million rows); memory for 16 million numbers,
 //! one WARC record and a thousand findings.
 
 mod archive;
@@ -141,6 +141,10 @@ impl Check<'_> {
                 let what = "it was changed after the crawl wrote it: fine if that was you, and the next run writes it anew";
                 self.found.note(FindingKind::ConfigurationChanged, &path, what);
             }
+            Seal::Cut => {
+                let error = CrawlError::ConfigCut { path: path.clone() };
+                self.found.problem(FindingKind::Configuration, &path, None, unusable(&error));
+            }
             Seal::Version(version) => {
                 let error = CrawlError::ConfigVersion { path: path.clone(), version };
                 self.found.problem(FindingKind::Configuration, &path, None, unusable(&error));
@@ -195,7 +199,8 @@ impl Check<'_> {
 /// The frontiers that are there: partition and directory.
 fn frontiers(env: &Env, directory: &Directory) -> Result<Vec<(usize, PathBuf)>, CrawlError> {
     let path = directory.frontiers();
-    if env.files.entry(&path).map_err(CrawlError::io("look at", &path))?.is_none() {
+    let entry = env.files.entry(&path).map_err(CrawlError::io("look at", &path))?;
+    if entry.is_none_or(|entry| !entry.is_dir) {
         return Ok(Vec::new());
     }
     let entries = env.files.list(&path).map_err(CrawlError::io("list", &path))?;

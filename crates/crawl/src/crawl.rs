@@ -117,11 +117,11 @@ impl Crawl {
         self.checkpoint = Checkpoint::read(&self.env.files, &path)?.unwrap_or_default();
         let partitions = self.config.partitions;
         if self.checkpoint.number == 0 {
+            Frontier::refuse_old(&self.env, &self.directory.frontiers().join("0"))?;
             // Without the checkpoint everything would be taken for younger than it, and go.
             if newest_state(&self.env, &self.directory)? > 1 {
                 return Err(CrawlError::Checkpoint { path, problem: CheckpointProblem::Missing });
             }
-            Frontier::refuse_old(&self.env, &self.directory.frontiers().join("0"))?;
             self.checkpoint.partitions.resize_with(partitions, Default::default);
         }
         if self.checkpoint.partitions.len() != partitions {

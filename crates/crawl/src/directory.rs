@@ -13,40 +13,49 @@ use std::path::{Path, PathBuf};
 
 use mattock_env::{File, Files, OpenMode};
 
-use crate::{ConfigError, CrawlError, RawConfig};
+use crate::{CrawlError, RawConfig};
 
 /// The file that makes a directory a crawl.
 pub(crate) const MARKER: &str = "crawl.toml";
 
 /// How the first line of the configuration begins.
 const SEAL: &str = "# mattock configuration";
+/// Its last line: without it some settings may be missing, and nothing else would show it.
+pub(crate) const LAST: &str = "# end of the configuration";
 pub(crate) const CONFIG_VERSION: u32 = 1;
 
-/// What the first line of the configuration says of the rest. People may change it, and the next run writes it anew.
+/// What the first and the last line of the configuration say of the rest. People may change it, and the next run writes it anew.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Seal {
     /// It is as it was written.
     Whole,
     /// Somebody has changed it.
     Changed,
+    /// It has no end.
+    Cut,
     /// It is of another version of the program.
     Version(u32),
 }
 
 impl Seal {
     fn of(text: &str) -> Seal {
-        let Some((first, toml)) = text.split_once('\n') else { return Seal::Changed };
-        let words = first.strip_prefix(SEAL).and_then(|words| words.strip_prefix(' '));
-        let Some((version, sum)) = words.and_then(|words| words.split_once(' ')) else {
-            return Seal::Changed;
-        };
-        let whole = sum == format!("{:08x}", crc32fast::hash(toml.as_bytes()));
-        match version.parse() {
-            Ok(CONFIG_VERSION) if whole && first == format!("{SEAL} {CONFIG_VERSION} {sum}") => Seal::Whole,
-            Ok(version) if whole && version != CONFIG_VERSION => Seal::Version(version),
-            _ => Seal::Changed,
+        let words = text.lines().next().and_then(|first| first.strip_prefix(SEAL)?.strip_prefix(' '));
+        let words = words.and_then(|words| words.split_once(' '));
+        if let Some(version) = words.and_then(|(version, _)| version.parse().ok())
+            && version != CONFIG_VERSION
+        {
+            return Seal::Version(version);
         }
+        let Some(body) = text.trim_end().strip_suffix(LAST).filter(|body| body.ends_with('\n')) else {
+            return Seal::Cut;
+        };
+        let toml = body.split_once('\n').map_or("", |(_, toml)| toml);
+        if body == format!("{}{toml}", first_line(toml)) { Seal::Whole } else { Seal::Changed }
     }
+}
+
+fn first_line(toml: &str) -> String {
+    format!("{SEAL} {CONFIG_VERSION} {:08x}\n", crc32fast::hash(toml.as_bytes()))
 }
 
 /// Paths of one crawl.
@@ -142,15 +151,17 @@ impl Directory {
         let path = self.root.join(MARKER);
         let bytes = self.files.read(&path).map_err(CrawlError::io("read", &path))?;
         let text = String::from_utf8_lossy(&bytes);
-        if let Seal::Version(version) = Seal::of(&text) {
+        let seal = Seal::of(&text);
+        if let Seal::Version(version) = seal {
             return Err(CrawlError::ConfigVersion { path, version });
         }
-        RawConfig::parse(&text, &path.display().to_string()).map_err(ConfigError::into)
+        let raw = RawConfig::parse(&text, &path.display().to_string())?;
+        if seal == Seal::Cut { Err(CrawlError::ConfigCut { path }) } else { Ok(raw) }
     }
 
     pub(crate) fn write_config(&self, config: &RawConfig) -> Result<(), CrawlError> {
         let toml = config.to_toml();
-        let sealed = format!("{SEAL} {CONFIG_VERSION} {:08x}\n{toml}", crc32fast::hash(toml.as_bytes()));
+        let sealed = format!("{}{toml}{LAST}\n", first_line(&toml));
         self.write(MARKER, sealed.as_bytes())
     }
 
@@ -201,5 +212,23 @@ impl Directory {
 
     pub(crate) fn root(&self) -> &Path {
         &self.root
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_configuration_shows_what_was_done_to_it() {
+        let toml = "[crawl]\nseeds = [\"http://a.com/\"]\n";
+        let text = format!("{}{toml}{LAST}\n", first_line(toml));
+        assert_eq!(Seal::of(&text), Seal::Whole);
+        assert_eq!(Seal::of(&text.replace("a.com", "b.com")), Seal::Changed);
+        assert_eq!(Seal::of(&text.replace(" 1 ", " 12 ")), Seal::Version(12));
+        assert_eq!(Seal::of(&format!("{toml}{LAST}\n")), Seal::Changed);
+        for length in 0..text.len() - 1 {
+            assert_eq!(Seal::of(&text[..length]), Seal::Cut, "{length}");
+        }
     }
 }

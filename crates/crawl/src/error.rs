@@ -78,6 +78,12 @@ pub enum CrawlError {
         /// Its version.
         version: u32,
     },
+    /// The configuration of a crawl has no end.
+    #[error("{} is cut off: its last line is missing, and perhaps settings before it; restore it from a copy, or mend it and end it with `{}`", path.display(), crate::directory::LAST)]
+    ConfigCut {
+        /// The file.
+        path: PathBuf,
+    },
     /// The configuration is wrong.
     #[error(transparent)]
     Config(#[from] ConfigError),

@@ -51,7 +51,9 @@ impl Check<'_> {
                 let what = format!("{} rows, and {settled} URLs were fetched or failed", rows.count);
                 self.found.problem(FindingKind::Accounts, &path, None, what);
             }
-            ledger::twice(self.env, &path, length, rows.count, &mut self.found);
+            let ledger = ledger::Ledger { env: self.env, path: &path, length, rows: rows.count };
+            ledger.twice(&mut self.found);
+            ledger.of_others(partition, checkpoint.partitions.len(), &mut self.found);
             self.grown(&path, length)?;
         }
         Ok(())
@@ -74,7 +76,7 @@ impl Check<'_> {
                     format!("it has {bytes} bytes, and the checkpoint says {length}")
                 }
                 Some(&bytes) => {
-                    if bytes > length {
+                    if bytes > length && !self.report.running {
                         let what = format!("{} bytes were written after the checkpoint", bytes - length);
                         self.found.note(FindingKind::Younger, &path, what);
                     }
@@ -83,7 +85,8 @@ impl Check<'_> {
             };
             self.found.problem(FindingKind::ArchiveFile, &path, None, what);
         }
-        for name in files.keys().filter(|name| !checkpoint.archive.contains_key(*name)) {
+        let unknown = |name: &&String| !self.report.running && !checkpoint.archive.contains_key(*name);
+        for name in files.keys().filter(unknown) {
             let what = "the checkpoint does not know it: it is younger, or of somebody else";
             self.found.note(FindingKind::Younger, &warc.join(name), what);
         }
@@ -92,6 +95,9 @@ impl Check<'_> {
 
     /// Notes what was written to a ledger after the checkpoint.
     fn grown(&mut self, path: &Path, length: u64) -> Result<(), CrawlError> {
+        if self.report.running {
+            return Ok(());
+        }
         let entry = self.env.files.entry(path).map_err(CrawlError::io("look at", path))?;
         if let Some(more) = entry.and_then(|entry| entry.len.checked_sub(length)).filter(|more| *more > 0) {
             let what = format!("{more} bytes were written after the checkpoint");
@@ -232,7 +238,12 @@ fn files_of(checkpoint: &Checkpoint, partition: usize) -> Vec<(&str, u64)> {
         .iter()
         .filter_map(|(name, length)| {
             let (of, digits, serial) = parse(name);
-            (count == 1 || of.unwrap_or(0) == partition).then_some((digits, serial, name.as_str(), *length))
+            (of.filter(|of| *of < count && count > 1).unwrap_or(0) == partition).then_some((
+                digits,
+                serial,
+                name.as_str(),
+                *length,
+            ))
         })
         .collect();
     files.sort_unstable();

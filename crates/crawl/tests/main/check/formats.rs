@@ -14,6 +14,9 @@ use super::{Disk, ROOT, SEED, checked, crawl_for, world_of};
 use crate::world::{crawl, tiny};
 use mattock_simweb::{Params, World};
 
+/// How it goes on.
+pub(super) const GOING_ON: &str = "[crawl]\nmax_pages = 1000\n[politeness]\ndelay = '500ms'";
+
 fn fixture() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/v1")
 }
@@ -43,7 +46,7 @@ fn read(real: &Env, from: &Path, to: &Path, disk: &mut Disk) {
     }
 }
 
-fn kept() -> Disk {
+pub(super) fn kept() -> Disk {
     let real = Env::real();
     if std::env::var_os("MATTOCK_UPDATE").is_some() {
         let _ = real.files.remove_dir_all(&fixture());
@@ -61,7 +64,7 @@ fn version_1_is_whole_and_goes_on() {
     let mut simulation = world_of(&kept());
     let before = simulation.run(|env| async move { checked(&env) });
     assert!(before.whole && before.notes.is_empty() && before.pages >= 9, "{before:#?}");
-    crawl_for(&mut simulation, 20, "[crawl]\nmax_pages = 1000\n[politeness]\ndelay = '500ms'");
+    crawl_for(&mut simulation, 20, GOING_ON);
     let after = simulation.run(|env| async move { checked(&env) });
     assert!(after.whole && after.pages > before.pages + 10, "{after:#?}");
     assert!(after.checkpoint > before.checkpoint);
