@@ -28,7 +28,7 @@ use mattock_env::Env;
 
 use crate::checkpoint::Checkpoint;
 use crate::directory::{Directory, MARKER, Seal};
-use crate::{CrawlError, RawConfig};
+use crate::{CheckpointProblem, CrawlError, RawConfig};
 
 pub use repair::repair;
 pub use report::{CheckReport, Finding, FindingKind};
@@ -188,7 +188,11 @@ impl Check<'_> {
                 }
             }
             Err(CrawlError::Checkpoint { problem, .. }) => {
-                self.found.problem(FindingKind::Checkpoint, &path, None, problem.to_string());
+                let what = match problem {
+                    CheckpointProblem::Damaged => "it is damaged: its checksum is wrong".to_owned(),
+                    other => other.to_string(),
+                };
+                self.found.problem(FindingKind::Checkpoint, &path, None, what);
             }
             Err(error) => self.found.problem(FindingKind::Checkpoint, &path, None, error.to_string()),
         }

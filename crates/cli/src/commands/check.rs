@@ -69,8 +69,9 @@ fn show(report: &CheckReport, directory: &Path) -> String {
         line(
             &mut text,
             format_args!(
-                "  state       {} partitions, {} URLs: {} are settled, {} wait",
+                "  state       {} partition{}, {} URLs: {} are settled, {} wait",
                 report.partitions,
+                if report.partitions == 1 { "" } else { "s" },
                 HumanCount(report.urls_seen),
                 HumanCount(report.urls_settled),
                 HumanCount(report.urls_open)
@@ -79,8 +80,9 @@ fn show(report: &CheckReport, directory: &Path) -> String {
         line(
             &mut text,
             format_args!(
-                "  archive     {} files, {}: {} records, {} of them responses",
+                "  archive     {} file{}, {}: {} records, {} of them responses",
                 HumanCount(report.archive_files),
+                if report.archive_files == 1 { "" } else { "s" },
                 HumanBytes(report.archive_bytes),
                 HumanCount(report.records),
                 HumanCount(report.responses)

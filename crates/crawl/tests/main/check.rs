@@ -85,11 +85,6 @@ fn checked(env: &Env) -> CheckReport {
 fn a_whole_crawl_is_found_whole_wherever_it_stands() {
     for compression in ["gzip", "zstd"] {
         let disk = stopped(compression);
-        if std::env::var_os("MATTOCK_SHOW").is_some() {
-            for (path, bytes) in &disk {
-                eprintln!("{:>8} {}", bytes.len(), path.display());
-            }
-        }
         let report = world_of(&disk).run(|env| async move { checked(&env) });
         assert!(report.whole && report.notes.is_empty(), "{report:#?}");
         assert_eq!((report.partitions, report.urls_open > 0), (2, true));

@@ -126,6 +126,7 @@ fn assert_a_run_keeps_everything(disk: &Disk, found: &CheckReport) {
 }
 
 /// Damages a crawl so often, and lets every so manyeth be met by a run.
+#[expect(clippy::print_stderr, reason = "how many were found is worth knowing")]
 fn damage(disk: &Disk, change: &str, seed: u64, count: usize, run_every: usize) {
     let kinds = kinds(disk);
     let mut random = Random::from_seed(seed);
