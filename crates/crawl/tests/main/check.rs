@@ -95,3 +95,32 @@ fn a_whole_crawl_is_found_whole_wherever_it_stands() {
         assert_eq!(report.urls_seen, report.urls_settled + report.urls_open);
     }
 }
+
+/// While checkpoints are being written in the background, too.
+#[test]
+fn a_crawl_that_runs_is_whole_at_every_moment() {
+    let mut simulation = Simulation::new(SEED);
+    let reports = simulation.run(|env| async move {
+        let control = Control::default();
+        let (stop, beside) = (control.clone(), env.clone());
+        let looking = tokio::task::spawn_local(async move {
+            let mut reports = Vec::new();
+            // Every instant of some checkpoints, and every now and then.
+            for look in 0..300 {
+                let pause = if look % 100 == 0 { 6_900 } else { 2 };
+                beside.clock.sleep(Duration::from_millis(pause)).await;
+                reports.push(checked(&beside));
+            }
+            stop.stop();
+            reports
+        });
+        crawl_until(&env, world(), Path::new(ROOT), &settings("gzip"), control).await;
+        looking.await.unwrap()
+    });
+    for report in &reports {
+        assert!(report.whole, "{report:#?}");
+    }
+    let mut checkpoints: Vec<u64> = reports.iter().map(|report| report.checkpoint).collect();
+    checkpoints.dedup();
+    assert!(checkpoints.is_sorted() && checkpoints.len() > 2, "{checkpoints:?}");
+}
