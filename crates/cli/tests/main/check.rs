@@ -8,13 +8,14 @@ use crate::process::{Scratch, root};
 
 fn copy(from: &Path, to: &Path) {
     let files = Files::real();
-    files.create_dir_all(to).unwrap();
-    for entry in files.list(from).unwrap() {
+    files.create_dir_all(to).expect("a directory can be made");
+    for entry in files.list(from).expect("the crawl is there") {
         let (from, to) = (from.join(&entry.name), to.join(&entry.name));
         if entry.is_dir {
             copy(&from, &to);
         } else {
-            files.write_atomic(&to, &files.read(&from).unwrap()).unwrap();
+            let bytes = files.read(&from).expect("the crawl can be read");
+            files.write_atomic(&to, &bytes).expect("a file can be written");
         }
     }
 }
@@ -29,9 +30,9 @@ fn crawl(name: &str) -> Scratch {
 /// Changes one byte of a file in `c`.
 fn damage(scratch: &Scratch, name: &str, offset: usize) {
     let (files, path) = (Files::real(), scratch.path().join("c").join(name));
-    let mut bytes = files.read(&path).unwrap();
+    let mut bytes = files.read(&path).expect("the crawl has such a file");
     bytes[offset] ^= 1;
-    files.write_atomic(&path, &bytes).unwrap();
+    files.write_atomic(&path, &bytes).expect("a file can be written");
 }
 
 #[test]
