@@ -8,8 +8,12 @@ use std::path::{Path, PathBuf};
 
 use mattock_crawl::check::{CheckReport, FindingKind};
 use mattock_crawl::{Control, Crawl, RawConfig};
+use mattock_env::sim::Simulation;
 use mattock_env::{Env, OpenMode, Random};
 use mattock_repository::WarcReader;
+use mattock_simweb::{Params, Preset, World};
+
+use crate::world::crawl;
 
 use super::{Disk, ROOT, checked, crawl_for, formats, settings, stopped, world_of};
 
@@ -126,9 +130,22 @@ fn assert_a_run_keeps_everything(disk: &Disk, found: &CheckReport) {
 }
 
 /// Damages a crawl so often, and lets every so manyeth be met by a run.
-#[expect(clippy::print_stderr, reason = "how many were found is worth knowing")]
 fn damage(disk: &Disk, change: &str, seed: u64, count: usize, run_every: usize) {
-    let kinds = kinds(disk);
+    damage_some(disk, |_| true, change, seed, count, run_every);
+}
+
+/// The same to some of its files.
+#[expect(clippy::print_stderr, reason = "how many were found is worth knowing")]
+fn damage_some(
+    disk: &Disk,
+    wanted: impl Fn(&Path) -> bool,
+    change: &str,
+    seed: u64,
+    count: usize,
+    run_every: usize,
+) {
+    let mut kinds = kinds(disk);
+    kinds.retain(|kind| wanted(kind[0]));
     let mut random = Random::from_seed(seed);
     let mut simulation = world_of(disk);
     let whole = simulation.run(|env| async move { checked(&env) });
@@ -217,4 +234,22 @@ fn a_thousand_flips_and_a_thousand_cuts() {
         damage(&stopped(compression), &settings(compression), seed, 700, 1);
     }
     begun(6, 600, 1);
+}
+
+/// Where more waits than fits into RAM there are more kinds of files.
+#[test]
+#[ignore = "takes minutes"]
+fn flips_and_cuts_in_a_larger_crawl() {
+    let mut simulation = Simulation::new(7);
+    let change = "[crawl]\npartitions = 2\nmemory = '128MiB'\nmax_pages = 6000\n[politeness]\ndelay = '10ms'";
+    simulation.run(|env| async move {
+        let params = Params { page_bytes: 200, ..Params::preset(Preset::Small) };
+        crawl(&env, World::new(params, 7), Path::new(ROOT), change).await;
+    });
+    let mut disk = simulation.files().snapshot();
+    disk.retain(|path, _| path.starts_with(ROOT));
+    let is_segment = |path: &PathBuf| path.display().to_string().contains("/queues/segment-");
+    assert!(disk.keys().any(is_segment));
+    let frontier = |path: &Path| path.starts_with("/crawl/state/frontier");
+    damage_some(&disk, frontier, &change.replace("6000", "6100"), 8, 300, 10);
 }
