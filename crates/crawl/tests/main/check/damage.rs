@@ -251,5 +251,5 @@ fn flips_and_cuts_in_a_larger_crawl() {
     let is_segment = |path: &PathBuf| path.display().to_string().contains("/queues/segment-");
     assert!(disk.keys().any(is_segment));
     let frontier = |path: &Path| path.starts_with("/crawl/state/frontier");
-    damage_some(&disk, frontier, &change.replace("6000", "6100"), 8, 300, 10);
+    damage_some(&disk, frontier, &change.replace("6000", "6100"), 8, 200, 10);
 }
