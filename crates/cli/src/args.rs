@@ -28,6 +28,12 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     /// Crawl from seeds into a directory; the same command again goes on where it stopped
     Crawl(Box<CrawlArgs>),
+    /// Verify a whole crawl: state, archive and ledger, byte for byte and against each other
+    ///
+    /// Nothing is changed without --repair, and a crawl that runs is not disturbed: it is checked as of its last checkpoint.
+    ///
+    /// Exit code: 0 if it is whole, 1 if anything is wrong.
+    Check(CheckArgs),
     /// Crawl a simulated Web for a while and show what was found
     Demo(DemoArgs),
     /// Fetch one URL the way a crawl would, and show step by step what happens
@@ -151,6 +157,30 @@ pub(crate) enum Scope {
     Domain,
     /// Anywhere
     Any,
+}
+
+/// Arguments of `mattock check`.
+#[derive(Debug, clap::Args)]
+#[command(args_override_self = true)]
+pub(crate) struct CheckArgs {
+    /// The crawl's directory
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: PathBuf,
+
+    /// Bring in order what can be, and say what was done; the crawl must not be running
+    ///
+    /// Cuts off what is younger than the last checkpoint, and makes a damaged checkpoint anew if everything else is whole. Nothing
+    /// that a checkpoint counts is ever changed or removed.
+    #[arg(long)]
+    pub(crate) repair: bool,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Show no progress
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
 }
 
 /// Arguments of `mattock demo`.

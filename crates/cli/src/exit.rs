@@ -72,6 +72,11 @@ fn is_usage(error: &anyhow::Error) -> bool {
         || matches!(error.downcast_ref(), Some(ServeError::TimeScale(_)))
         || matches!(
             error.downcast_ref(),
-            Some(CrawlError::Config(_) | CrawlError::NoSeed | CrawlError::NotACrawl { .. })
+            Some(
+                CrawlError::Config(_)
+                    | CrawlError::NoSeed
+                    | CrawlError::NotACrawl { .. }
+                    | CrawlError::NoCrawl { .. }
+            )
         )
 }

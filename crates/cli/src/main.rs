@@ -24,6 +24,7 @@ fn main() -> ExitCode {
     let args = Args::parse();
     let result = match args.command {
         Command::Crawl(args) => commands::crawl::run(args),
+        Command::Check(args) => commands::check::run(&args),
         Command::Demo(args) => commands::demo::run(args),
         Command::Fetch(args) => commands::fetch::run(*args),
         Command::Robots(args) => commands::robots::run(args),

@@ -54,6 +54,14 @@ struct Mailbox {
     waiting: AtomicUsize,
 }
 
+/// Which of so many partitions a URL belongs to.
+pub(crate) fn owner(url: &WebUrl, partitions: usize) -> usize {
+    match partitions {
+        1 => 0,
+        count => (url.domain_fingerprint().0 % count as u64) as usize,
+    }
+}
+
 impl Hub {
     /// For so many partitions, of which some pages were fetched before; with the inbox of each.
     pub(crate) fn new(partitions: usize, page_limit: Option<u64>, pages: u64) -> (Arc<Hub>, Vec<Inbox>) {
@@ -84,10 +92,7 @@ impl Hub {
 
     /// The partition that a URL belongs to.
     pub(crate) fn owner(&self, url: &WebUrl) -> usize {
-        match self.boxes.len() {
-            1 => 0,
-            count => (url.domain_fingerprint().0 % count as u64) as usize,
-        }
+        owner(url, self.boxes.len())
     }
 
     /// Ends the run for all; the first word counts.

@@ -17,6 +17,7 @@
 
 mod archive;
 mod blocking;
+pub mod check;
 mod checkpoint;
 pub mod config;
 mod connections;

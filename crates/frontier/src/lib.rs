@@ -59,6 +59,7 @@ pub mod star;
 mod state;
 pub mod traps;
 mod trials;
+mod verify;
 
 pub use accounts::Accounts;
 pub use application::{Application, BreadthFirst, ShortPathsFirst};
@@ -72,3 +73,4 @@ pub use politeness::{BUDGET_DEFAULT, Politeness};
 pub use scope::{Scope, ScopeRule};
 pub use servers::{Guarded, Locked, Servers};
 pub use star::BudgetPolicy;
+pub use verify::Verified;

@@ -229,6 +229,11 @@ fn archive() {
 }
 
 #[test]
+fn checking() {
+    check("docs/check.md");
+}
+
+#[test]
 fn politeness() {
     check("docs/politeness.md");
 }
@@ -246,6 +251,7 @@ fn no_page_with_examples_is_forgotten() {
         "simulated-web.md",
         "configuration.md",
         "archive.md",
+        "check.md",
         "politeness.md",
         "lab.md",
     ];
