@@ -29,6 +29,12 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     /// Crawl from seeds into a directory; the same command again goes on where it stopped
     Crawl(Box<CrawlArgs>),
+    /// Verify a whole crawl: state, archive and ledger, byte for byte and against each other
+    ///
+    /// Nothing is changed without --repair, and a crawl that runs is not disturbed: it is checked as of its last checkpoint.
+    ///
+    /// Exit code: 0 if it is whole, 1 if anything is wrong.
+    Check(CheckArgs),
     /// Crawl a simulated Web for a while and show what was found
     Demo(DemoArgs),
     /// Say where a URL is in a crawl, running or not, and why
@@ -156,6 +162,30 @@ pub(crate) enum Scope {
     Domain,
     /// Anywhere
     Any,
+}
+
+/// Arguments of `mattock check`.
+#[derive(Debug, clap::Args)]
+#[command(args_override_self = true)]
+pub(crate) struct CheckArgs {
+    /// The crawl's directory
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: PathBuf,
+
+    /// Bring in order what can be, and say what was done; the crawl must not be running
+    ///
+    /// Cuts off what is younger than the last checkpoint, and makes a damaged checkpoint anew if everything else is whole. Nothing
+    /// that a checkpoint counts is ever changed or removed.
+    #[arg(long)]
+    pub(crate) repair: bool,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Show no progress
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
 }
 
 /// Arguments of `mattock demo`.
@@ -299,6 +329,8 @@ pub(crate) struct BenchArgs {
 pub(crate) enum BenchCommand {
     /// Checking keys against a set on disk, next to a set in RAM and other engines
     Drum(BenchDrumArgs),
+    /// What checkpoints cost a crawl with millions of URLs waiting, and how soon it goes on after a crash
+    Checkpoint(BenchCheckpointArgs),
     /// What a whole crawl costs per page, next to the least that a page could cost
     Crawl(BenchCrawlArgs),
     /// What a page costs from the socket to the archive, next to the least it could cost
@@ -353,6 +385,25 @@ pub(crate) struct BenchPathArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct BenchCrawlArgs {
+    /// Where the crawl goes while it runs
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub(crate) dir: PathBuf,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct BenchCheckpointArgs {
+    /// URLs that are to wait, like 10000000 or 1e7
+    #[arg(long, value_name = "N", default_value = "10000000", value_parser = parse_count)]
+    pub(crate) urls: u64,
+
+    /// How long each of the turns takes, with checkpoints and without
+    #[arg(long, value_name = "N", default_value_t = 40)]
+    pub(crate) seconds: u64,
+
     /// Where the crawl goes while it runs
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub(crate) dir: PathBuf,

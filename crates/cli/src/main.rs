@@ -24,6 +24,7 @@ fn main() -> ExitCode {
     let args = Args::parse();
     let result = match args.command {
         Command::Crawl(args) => commands::crawl::run(args),
+        Command::Check(args) => commands::check::run(&args),
         Command::Demo(args) => commands::demo::run(args),
         Command::Why(args) => commands::why::run(&args),
         Command::Stalls(args) => commands::stalls::run(&args),

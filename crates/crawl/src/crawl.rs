@@ -13,6 +13,7 @@ use mattock_frontier::{Frontier, FrontierOptions, Servers};
 use mattock_repository::{CutBack, WriterOptions, cut_back};
 
 use crate::blocking::BlocklistFile;
+use crate::check::newest_state;
 use crate::checkpoint::{Checkpoint, Coordinator};
 use crate::config::RawCrawl;
 use crate::directory::Directory;
@@ -27,6 +28,13 @@ use crate::{CheckpointProblem, Config, Control, CrawlError, End, Progress, RawCo
 fn partitions_for(env: &Env, asked: &RawConfig) -> Option<usize> {
     let memory_bytes = asked.check().ok()?.memory_bytes;
     Some(env.cores().min((memory_bytes / FrontierOptions::MEMORY_BYTES_MIN) as usize).max(1))
+}
+
+/// How the names of all archive files begin, if those of one partition begin so.
+pub(crate) fn with_partitions(prefixes: &[String], partitions: usize) -> Vec<String> {
+    let of_partitions =
+        prefixes.iter().flat_map(|prefix| (0..partitions).map(move |index| format!("{prefix}-p{index}")));
+    prefixes.iter().cloned().chain(of_partitions).collect()
 }
 
 /// A crawl that is ready to run.
@@ -111,17 +119,16 @@ impl Crawl {
         let partitions = self.config.partitions;
         if self.checkpoint.number == 0 {
             Frontier::refuse_old(&self.env, &self.directory.frontiers().join("0"))?;
+            // Without the checkpoint everything would be taken for younger than it, and go.
+            if newest_state(&self.env, &self.directory)? > 1 {
+                return Err(CrawlError::Checkpoint { path, problem: CheckpointProblem::Missing });
+            }
             self.checkpoint.partitions.resize_with(partitions, Default::default);
         }
         if self.checkpoint.partitions.len() != partitions {
             return Err(CrawlError::Checkpoint { path, problem: CheckpointProblem::Partitions });
         }
-        let of_partitions = |prefix: &String| {
-            let prefix = prefix.clone();
-            (0..partitions).map(move |index| format!("{prefix}-p{index}"))
-        };
-        let mut prefixes = self.prefixes.clone();
-        prefixes.extend(self.prefixes.iter().flat_map(of_partitions));
+        let prefixes = with_partitions(&self.prefixes, partitions);
         let archive = &self.checkpoint.archive;
         self.undone = cut_back(&self.env.files, &self.directory.warc(), archive, &prefixes)?;
         Ok(())

@@ -2,7 +2,7 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `crawl.toml` | the configuration that the crawl was last run with; marks the directory as a crawl |
+//! | `crawl.toml` | the configuration that the crawl was last run with, under a line with version and checksum; marks the directory as a crawl |
 //! | `warc/*.warc.*` | the archive |
 //! | `state/lock` | held by the process that crawls, so that there is only one |
 //! | `state/CHECKPOINT` | the checkpoint that a restart goes back to |
@@ -14,10 +14,50 @@ use std::path::{Path, PathBuf};
 
 use mattock_env::{File, Files, OpenMode};
 
-use crate::{ConfigError, CrawlError, RawConfig};
+use crate::{CrawlError, RawConfig};
 
 /// The file that makes a directory a crawl.
 pub(crate) const MARKER: &str = "crawl.toml";
+
+/// How the first line of the configuration begins.
+const SEAL: &str = "# mattock configuration";
+/// Its last line: without it some settings may be missing, and nothing else would show it.
+pub(crate) const LAST: &str = "# end of the configuration";
+pub(crate) const CONFIG_VERSION: u32 = 1;
+
+/// What the first and the last line of the configuration say of the rest. People may change it, and the next run writes it anew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Seal {
+    /// It is as it was written.
+    Whole,
+    /// Somebody has changed it.
+    Changed,
+    /// It has no end.
+    Cut,
+    /// It is of another version of the program.
+    Version(u32),
+}
+
+impl Seal {
+    fn of(text: &str) -> Seal {
+        let words = text.lines().next().and_then(|first| first.strip_prefix(SEAL)?.strip_prefix(' '));
+        let words = words.and_then(|words| words.split_once(' '));
+        if let Some(version) = words.and_then(|(version, _)| version.parse().ok())
+            && version != CONFIG_VERSION
+        {
+            return Seal::Version(version);
+        }
+        let Some(body) = text.trim_end().strip_suffix(LAST).filter(|body| body.ends_with('\n')) else {
+            return Seal::Cut;
+        };
+        let toml = body.split_once('\n').map_or("", |(_, toml)| toml);
+        if body == format!("{}{toml}", first_line(toml)) { Seal::Whole } else { Seal::Changed }
+    }
+}
+
+fn first_line(toml: &str) -> String {
+    format!("{SEAL} {CONFIG_VERSION} {:08x}\n", crc32fast::hash(toml.as_bytes()))
+}
 
 /// Paths of one crawl.
 #[derive(Clone, Debug)]
@@ -27,9 +67,14 @@ pub(crate) struct Directory {
 }
 
 impl Directory {
+    /// A directory, whatever it holds.
+    pub(crate) fn at(files: &Files, root: &Path) -> Directory {
+        Directory { files: files.clone(), root: root.to_path_buf() }
+    }
+
     /// A directory that is new, empty, or holds a crawl already; in that case also its configuration. Writes nothing.
     pub(crate) fn open(files: &Files, root: &Path) -> Result<(Directory, Option<RawConfig>), CrawlError> {
-        let directory = Directory { files: files.clone(), root: root.to_path_buf() };
+        let directory = Directory::at(files, root);
         let marker = directory.root.join(MARKER);
         let entry = files.entry(root).map_err(CrawlError::io("look at", root))?;
         if entry.as_ref().is_some_and(|entry| !entry.is_dir) {
@@ -97,15 +142,35 @@ impl Directory {
         }
     }
 
+    /// Whether somebody is crawling into it, as far as can be seen without leaving a trace.
+    pub(crate) fn is_in_use(&self) -> bool {
+        let lock = self.files.open(&self.state().join("lock"), OpenMode::Read);
+        lock.is_ok_and(|file| file.try_lock().is_ok_and(|free| !free))
+    }
+
     fn read_config(&self) -> Result<RawConfig, CrawlError> {
         let path = self.root.join(MARKER);
         let bytes = self.files.read(&path).map_err(CrawlError::io("read", &path))?;
         let text = String::from_utf8_lossy(&bytes);
-        RawConfig::parse(&text, &path.display().to_string()).map_err(ConfigError::into)
+        let seal = Seal::of(&text);
+        if let Seal::Version(version) = seal {
+            return Err(CrawlError::ConfigVersion { path, version });
+        }
+        let raw = RawConfig::parse(&text, &path.display().to_string())?;
+        if seal == Seal::Cut { Err(CrawlError::ConfigCut { path }) } else { Ok(raw) }
     }
 
     pub(crate) fn write_config(&self, config: &RawConfig) -> Result<(), CrawlError> {
-        self.write(MARKER, config.to_toml().as_bytes())
+        let toml = config.to_toml();
+        let sealed = format!("{}{toml}{LAST}\n", first_line(&toml));
+        self.write(MARKER, sealed.as_bytes())
+    }
+
+    /// Whether the configuration is as it was written.
+    pub(crate) fn seal(&self) -> Result<Seal, CrawlError> {
+        let path = self.root.join(MARKER);
+        let bytes = self.files.read(&path).map_err(CrawlError::io("read", &path))?;
+        Ok(std::str::from_utf8(&bytes).map_or(Seal::Changed, Seal::of))
     }
 
     fn write(&self, name: &str, bytes: &[u8]) -> Result<(), CrawlError> {
@@ -141,7 +206,35 @@ impl Directory {
         self.root.join("warc")
     }
 
+    /// The frontier of a partition.
+    pub(crate) fn frontier(&self, partition: usize) -> PathBuf {
+        self.frontiers().join(partition.to_string())
+    }
+
+    /// The ledger of a partition.
+    pub(crate) fn ledger(&self, partition: usize) -> PathBuf {
+        self.ledgers().join(partition.to_string())
+    }
+
     pub(crate) fn root(&self) -> &Path {
         &self.root
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_configuration_shows_what_was_done_to_it() {
+        let toml = "[crawl]\nseeds = [\"http://a.com/\"]\n";
+        let text = format!("{}{toml}{LAST}\n", first_line(toml));
+        assert_eq!(Seal::of(&text), Seal::Whole);
+        assert_eq!(Seal::of(&text.replace("a.com", "b.com")), Seal::Changed);
+        assert_eq!(Seal::of(&text.replace(" 1 ", " 12 ")), Seal::Version(12));
+        assert_eq!(Seal::of(&format!("{toml}{LAST}\n")), Seal::Changed);
+        for length in 0..text.len() - 1 {
+            assert_eq!(Seal::of(&text[..length]), Seal::Cut, "{length}");
+        }
     }
 }

@@ -70,6 +70,20 @@ pub enum CrawlError {
         /// What is wrong with it.
         problem: CheckpointProblem,
     },
+    /// The configuration was written by another version of the program.
+    #[error("{} has format version {version}, and this program knows version {known}; use the program that wrote it", path.display(), known = crate::directory::CONFIG_VERSION)]
+    ConfigVersion {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        version: u32,
+    },
+    /// The configuration of a crawl has no end.
+    #[error("{} is cut off: its last line is missing, and perhaps settings before it; restore it from a copy, or mend it and end it with `{}`", path.display(), crate::directory::LAST)]
+    ConfigCut {
+        /// The file.
+        path: PathBuf,
+    },
     /// The configuration is wrong.
     #[error(transparent)]
     Config(#[from] ConfigError),
@@ -89,6 +103,9 @@ pub enum CheckpointProblem {
         "it is damaged (its checksum is wrong); restore it from a copy, or see what is left with `mattock check`"
     )]
     Damaged,
+    /// Not there, although there are later states than the first.
+    #[error("it is missing; restore it from a copy, or see what is left with `mattock check`")]
+    Missing,
     /// It is of a crawl with another number of partitions.
     #[error("it is of another number of partitions than crawl.toml says; restore both from the same copy")]
     Partitions,

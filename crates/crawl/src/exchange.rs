@@ -54,7 +54,7 @@ struct Mailbox {
     waiting: AtomicUsize,
 }
 
-/// The partition that a URL belongs to, of so many.
+/// Which of so many partitions a URL belongs to.
 pub(crate) fn owner(url: &WebUrl, partitions: usize) -> usize {
     match partitions {
         1 => 0,

@@ -17,20 +17,24 @@
 
 mod archive;
 mod blocking;
+pub mod check;
 mod checkpoint;
 pub mod config;
 mod connections;
 mod control;
 mod crawl;
 mod directory;
+mod dispatch;
 mod error;
 mod exchange;
 mod member;
 mod page;
 mod partition;
 mod progress;
+mod returns;
 mod rules;
 mod saved;
+mod saving;
 mod sealed;
 mod settle;
 mod sitemap;

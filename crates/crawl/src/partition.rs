@@ -4,28 +4,31 @@
 //! got; all state (frontier, archive, counts) belongs to the loop. So there are no locks, and in virtual time the
 //! order of events depends on the seed alone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mattock_env::{Env, Time};
+use mattock_env::Env;
 use mattock_extract::Options;
-use mattock_fetch::{Client, Connection, Exchange, Failure};
-use mattock_frontier::{Frontier, HostToResolve, Next, Purpose, Visit};
+use mattock_fetch::{Client, ClientOptions, Connection, Exchange, Failure};
+use mattock_frontier::{Frontier, HostToResolve, Visit};
 use mattock_repository::{Ledger, WarcWriter};
-use mattock_weburl::WebUrl;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::JoinHandle;
 
-use crate::checkpoint::{Call, Part};
+use crate::checkpoint::Part;
 use crate::connections::Connections;
+use crate::dispatch::Idle;
 use crate::exchange::{Inbox, Outbox, Parcel};
 use crate::progress::Reading;
+use crate::returns::{Haste, Returns};
+use crate::settle::Unread;
 use crate::summary::Totals;
 use crate::task::Report;
-use crate::{Config, Control, CrawlError, End, LinkRules, Progress, task};
+use crate::{Config, Control, CrawlError, End, LinkRules, Progress};
 
 /// How long a stop waits for what is under way. Visits that take longer are given up and made again by the next run.
 const STOP_GRACE: Duration = Duration::from_secs(3);
@@ -53,14 +56,12 @@ const SKETCHED_BYTES_MAX: usize = 8 << 10;
 /// Visits that are begun or taken back in one turn of the loop; between two turns the fetches have theirs. Also how many may
 /// wait to be taken back before no more are begun: where the CPU is what is short, as with a farm of hosts that answer at
 /// once, more visits under way would only make each of them, and every healthy host's, wait longer.
-const TURN: usize = 16;
+pub(crate) const TURN: usize = 16;
 
 /// So many turns of a busy loop go by before others hear of it.
 const TURNS_UNSEEN: u64 = 32;
-/// How long until a partition that others hold up looks again.
-const HELD_UP: Duration = Duration::from_millis(5);
-/// How long until a partition that was told to hold looks again.
-const HELD: Duration = Duration::from_secs(1);
+/// How long the loop rests after a bulky document.
+const AFTER_BULKY: Duration = Duration::from_millis(1);
 /// Parcels taken in between two turns.
 const PARCELS: usize = 4;
 
@@ -86,12 +87,26 @@ pub(crate) struct Run<'a> {
     pub(crate) client: Rc<Client>,
     pub(crate) connections: Connections,
     /// Errands that may be under way at once.
-    connections_max: usize,
+    pub(crate) connections_max: usize,
     pub(crate) extract: Options,
-    sender: UnboundedSender<Report<Came>>,
+    pub(crate) sender: UnboundedSender<Report<Came>>,
     /// Errands under way with their tasks.
     pub(crate) in_flight: BTreeMap<u64, (Errand, JoinHandle<()>)>,
-    number_next: u64,
+    pub(crate) number_next: u64,
+    /// Errands that are back and wait to be settled.
+    pub(crate) returns: Returns<Report<Came>>,
+    /// What was settled and is read while the next requests are on their way: at most a turn's worth, and none when a checkpoint
+    /// begins.
+    pub(crate) unread: VecDeque<Unread>,
+}
+
+/// What was taken back in a turn.
+#[derive(PartialEq, Eq)]
+enum Taken {
+    Nothing,
+    Plain,
+    /// A bulky document, as the last.
+    Bulky,
 }
 
 impl Drop for Run<'_> {
@@ -99,16 +114,6 @@ impl Drop for Run<'_> {
     fn drop(&mut self) {
         self.in_flight.values().for_each(|(_, task)| task.abort());
     }
-}
-
-/// What the dispatcher found.
-enum Idle {
-    /// There is more to begin; the fetches have their turn first.
-    Not,
-    /// Wait for a visit to end, or for this time.
-    Until(Option<Time>),
-    /// The run is over when no visit is under way.
-    Over(End),
 }
 
 impl Partition {
@@ -128,13 +133,15 @@ impl Partition {
     /// Crawls until there is nothing left, a limit is reached, or it is asked to stop.
     pub(crate) async fn run(&mut self) -> Result<End, CrawlError> {
         let (sender, receiver) = unbounded_channel();
-        let client = Rc::new(Client::new(&self.env, self.config.client_options()));
+        let options = ClientOptions { spill: Some(self.spill()), ..self.config.client_options() };
+        let client = Rc::new(Client::new(&self.env, options));
         let connections_max = (self.config.connections / self.inbox.hub.partitions()).max(1);
         let extract = Options {
             text_bytes_max: SKETCHED_BYTES_MAX,
             product_token: self.config.product.clone(),
             ..Options::default()
         };
+        self.frontier.share_connections(connections_max);
         let mut run = Run {
             partition: self,
             client,
@@ -144,10 +151,17 @@ impl Partition {
             sender,
             in_flight: BTreeMap::new(),
             number_next: 0,
+            returns: Returns::new(),
+            unread: VecDeque::new(),
         };
         let end = run.drive(receiver).await;
         run.publish();
         end
+    }
+
+    /// Where large bodies wait for their turn.
+    pub(crate) fn spill(&self) -> PathBuf {
+        self.frontier.dir().join("spill")
     }
 }
 
@@ -157,8 +171,22 @@ impl Run<'_> {
         let clock = self.partition.env.clock.clone();
         let mut give_up = None;
         let mut turns = 0u64;
+        // Whether the fetches have had a turn since something was begun or came.
+        let mut fetched = false;
         loop {
-            let idle = self.dispatch(receiver.len())?;
+            while let Ok(report) = receiver.try_recv() {
+                self.sort(report);
+            }
+            let mut idle = self.dispatch(self.returns.plain())?;
+            let reads = !self.unread.is_empty();
+            if reads {
+                // The servers get what was begun, and answer while we read what came before.
+                tokio::task::yield_now().await;
+                self.read_unread()?;
+                if !matches!(idle, Idle::Over(_)) {
+                    idle = Idle::Not;
+                }
+            }
             let over = if let Idle::Over(end) = idle { Some(end) } else { None };
             let drained = over.filter(|_| self.in_flight.is_empty());
             let free = self.poll_checkpoint()?;
@@ -183,12 +211,15 @@ impl Run<'_> {
             }
             let until = match idle {
                 Idle::Not => {
-                    self.take_back_some(&mut receiver)?;
+                    self.take_back_some(Haste::Busy)?;
                     self.take_in_some()?;
-                    tokio::task::yield_now().await;
+                    fetched = false;
+                    if !reads {
+                        tokio::task::yield_now().await;
+                    }
                     continue;
                 }
-                Idle::Until(time) => time,
+                Idle::Until(time) => time.into_iter().chain(self.returns.due()).min(),
                 Idle::Over(_) => {
                     let give_up = *give_up.get_or_insert_with(|| clock.now() + STOP_GRACE);
                     if clock.now() >= give_up && drained.is_none() {
@@ -198,13 +229,36 @@ impl Run<'_> {
                     drained.is_none().then_some(give_up)
                 }
             };
+            let haste = match over {
+                Some(_) => Haste::Ending,
+                None if fetched => Haste::Idle,
+                None => Haste::Busy,
+            };
+            match self.take_back_some(haste)? {
+                Taken::Nothing => {}
+                taken => {
+                    fetched = false;
+                    if taken == Taken::Bulky {
+                        // Timers have their turn too.
+                        clock.sleep(AFTER_BULKY).await;
+                    }
+                    continue;
+                }
+            }
+            if !fetched && self.returns.due().is_some_and(|due| due <= clock.now()) {
+                // What has just begun goes first, and may be back at once.
+                fetched = true;
+                tokio::task::yield_now().await;
+                continue;
+            }
             let part = &self.partition.part;
             let until = [until, part.look_at(clock.now())].into_iter().flatten().min();
             tokio::select! {
                 biased;
                 Some(report) = receiver.recv() => {
-                    self.take_back(report)?;
-                    self.take_back_some(&mut receiver)?;
+                    self.sort(report);
+                    self.take_back_some(Haste::Busy)?;
+                    fetched = false;
                 }
                 parcel = self.partition.inbox.take() => self.take_in(&parcel)?,
                 () = part.seat.called(), if call.is_none() => {}
@@ -215,98 +269,8 @@ impl Run<'_> {
         }
     }
 
-    /// Takes part in a checkpoint: everybody's links are where they belong, and then everybody begins to save.
-    async fn take_part(&mut self, call: Call, end: Option<End>) -> Result<(), CrawlError> {
-        let clock = self.partition.env.clock.clone();
-        let before = clock.now();
-        self.partition.outbox.flush();
-        self.partition.part.seat.pass(call).await?;
-        for _ in 0..self.partition.inbox.len() {
-            let Some(parcel) = self.partition.inbox.try_take() else { break };
-            self.take_in(&parcel)?;
-        }
-        self.count_failed()?;
-        let totals = self.partition.totals_now();
-        let Partition { part, frontier, archive, ledger, .. } = &mut *self.partition;
-        part.begin(call.number, frontier, archive, ledger, totals, end)?;
-        part.longest_pause = part.longest_pause.max(clock.now().since(before));
-        Ok(())
-    }
-
-    /// Goes on with a checkpoint that is being written; whether none is.
-    fn poll_checkpoint(&mut self) -> Result<bool, CrawlError> {
-        let partition = &mut *self.partition;
-        if !partition.part.is_busy() {
-            return Ok(true);
-        }
-        partition.part.poll(&mut partition.frontier)
-    }
-
-    /// Waits until the last checkpoint counts.
-    async fn end(&mut self, end: End) -> Result<End, CrawlError> {
-        let clock = self.partition.env.clock.clone();
-        while !self.poll_checkpoint()? {
-            clock.sleep_until(self.partition.part.look_at(clock.now()).unwrap_or_default()).await;
-        }
-        self.partition.part.seat.leave();
-        Ok(end)
-    }
-
-    /// Begins visits that are allowed now, a turn's worth of them; none if so many wait to be taken back.
-    fn dispatch(&mut self, come_back: usize) -> Result<Idle, CrawlError> {
-        let hub = self.partition.inbox.hub.clone();
-        let mut left = if come_back < TURN { TURN } else { 0 };
-        loop {
-            if self.partition.control.is_stopping() {
-                hub.finish(End::Stopped);
-            }
-            if let Some(end) = hub.end() {
-                return Ok(Idle::Over(end));
-            }
-            if self.in_flight.len() >= self.connections_max {
-                return Ok(Idle::Until(None));
-            }
-            if left == 0 {
-                return Ok(Idle::Not);
-            }
-            let now = self.partition.env.clock.now();
-            if hub.is_held() {
-                return Ok(Idle::Until(Some(now + HELD)));
-            }
-            if self.partition.outbox.is_held_up() {
-                return Ok(Idle::Until(Some(now + HELD_UP)));
-            }
-            if !hub.claim_page() {
-                // What others have claimed may come back.
-                return Ok(Idle::Until((hub.partitions() > 1).then(|| now + HELD_UP)));
-            }
-            let next = self.partition.frontier.next(now)?;
-            if !matches!(&next, Next::Visit(visit) if visit.is_page()) {
-                hub.unclaim_page();
-            }
-            self.count_failed()?;
-            match next {
-                Next::Visit(visit) => {
-                    left -= 1;
-                    self.begin(visit);
-                }
-                Next::Resolve(host) => self.locate(host, now),
-                Next::WaitUntil(time) => return Ok(Idle::Until(Some(time))),
-                Next::WaitForVisits => return Ok(Idle::Until(None)),
-                Next::Empty => {
-                    // Perhaps the others have something; the last one to find nothing ends the run.
-                    self.partition.outbox.flush();
-                    if !self.take_in_some()? {
-                        self.partition.inbox.rest();
-                        return Ok(hub.end().map_or(Idle::Until(None), Idle::Over));
-                    }
-                }
-            }
-        }
-    }
-
     /// Takes in a few parcels; whether there were any.
-    fn take_in_some(&mut self) -> Result<bool, CrawlError> {
+    pub(crate) fn take_in_some(&mut self) -> Result<bool, CrawlError> {
         for count in 0..PARCELS {
             let Some(parcel) = self.partition.inbox.try_take() else { return Ok(count > 0) };
             self.take_in(&parcel)?;
@@ -314,7 +278,7 @@ impl Run<'_> {
         Ok(true)
     }
 
-    fn take_in(&mut self, parcel: &Parcel) -> Result<(), CrawlError> {
+    pub(crate) fn take_in(&mut self, parcel: &Parcel) -> Result<(), CrawlError> {
         self.partition.frontier.receive(&parcel.links, &parcel.edges)?;
         self.partition.inbox.taken_in();
         Ok(())
@@ -330,59 +294,30 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn locate(&mut self, host: HostToResolve, now: Time) {
-        let Ok(url) = WebUrl::parse(&host.host) else {
-            debug_assert!(false, "a host is the beginning of a URL");
-            return self.partition.frontier.unresolved(&host, now);
-        };
-        let (client, turn) = (self.client.clone(), usize::from(host.strikes));
-        self.spawn(Errand::Locate(host), async move { Came::Located(client.locate(&url, turn).await) });
-    }
-
-    fn spawn(&mut self, errand: Errand, work: impl Future<Output = Came> + 'static) {
-        let number = self.number_next;
-        self.number_next += 1;
-        let task = task::spawn(number, self.sender.clone(), work);
-        self.in_flight.insert(number, (errand, task));
-    }
-
-    fn begin(&mut self, visit: Visit) {
-        let connection = self.connections.take(visit.request.url.host());
-        let (client, url, server) = (self.client.clone(), visit.request.url.clone(), visit.server);
-        let is_robots = visit.purpose != Purpose::Page;
-        // One byte more than is read of it tells that there is more.
-        let body_bytes_max = if is_robots { mattock_robots::BODY_BYTES_MAX + 1 } else { usize::MAX };
-        self.spawn(Errand::Visit(visit), async move {
-            let (exchange, connection) =
-                client.fetch_beginning(&url, server, connection, body_bytes_max).await;
-            Came::Fetched(Box::new(exchange), connection)
-        });
-    }
-
-    /// Gives up what is under way: the URLs go back to where they wait.
-    fn abandon(&mut self) {
-        let now = self.partition.env.clock.now();
-        for (_, (errand, task)) in std::mem::take(&mut self.in_flight) {
-            task.abort();
-            match errand {
-                Errand::Visit(visit) => {
-                    if visit.is_page() {
-                        self.partition.inbox.hub.unclaim_page();
-                    }
-                    self.partition.frontier.abandoned(visit, now);
-                }
-                Errand::Locate(host) => self.partition.frontier.unresolved(&host, now),
+    /// Puts an errand that is back where it waits.
+    fn sort(&mut self, report: Report<Came>) {
+        let bulky = match (&report.1, self.in_flight.get(&report.0)) {
+            (Some(Came::Fetched(exchange, _)), Some((Errand::Visit(visit), _))) => {
+                self.is_bulky(visit, exchange)
             }
-        }
+            _ => false,
+        };
+        self.returns.put(report, bulky);
     }
 
     /// Takes a turn's worth of visits back.
-    fn take_back_some(&mut self, receiver: &mut UnboundedReceiver<Report<Came>>) -> Result<(), CrawlError> {
+    fn take_back_some(&mut self, haste: Haste) -> Result<Taken, CrawlError> {
+        let mut taken = Taken::Nothing;
         for _ in 0..TURN {
-            let Ok(report) = receiver.try_recv() else { break };
-            self.take_back(report)?;
+            let now = self.partition.env.clock.now();
+            let Some(report) = self.returns.take(now, haste) else { break };
+            taken = Taken::Plain;
+            let bytes = self.take_back(report)?;
+            if self.returns.settled(bytes, self.partition.env.clock.now()) {
+                return Ok(Taken::Bulky);
+            }
         }
-        Ok(())
+        Ok(taken)
     }
 
     fn publish(&self) {

@@ -8,6 +8,7 @@ use std::sync::{Mutex, PoisonError};
 pub struct Progress {
     partitions: Vec<Gauges>,
     notice: Mutex<Option<String>>,
+    checkpoint: AtomicU64,
 }
 
 /// Those of one partition.
@@ -49,7 +50,17 @@ impl Progress {
         Progress {
             partitions: (0..partitions).map(|_| Gauges::default()).collect(),
             notice: Mutex::default(),
+            checkpoint: AtomicU64::new(0),
         }
+    }
+
+    /// The number of the last checkpoint: a crash goes back to it.
+    pub fn checkpoint(&self) -> u64 {
+        self.checkpoint.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn committed(&self, number: u64) {
+        self.checkpoint.fetch_max(number, Ordering::AcqRel);
     }
 
     /// Why the crawl stands still, if somebody should do something about it.

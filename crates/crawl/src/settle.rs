@@ -14,22 +14,36 @@ use mattock_weburl::WebUrl;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::partition::{ADDRESS_VALID, Came, Errand, Partition, Run};
+use crate::returns::BULKY_BYTES;
 use crate::rules::Harvest;
 use crate::task::Report;
 use crate::{CrawlError, LinkRules, archive, page, sitemap};
 
+/// What came of a visit that is over, until it is stored and read. Its URL is done as far as the frontier knows: nothing may be
+/// saved while there are any.
+pub(crate) struct Unread {
+    request: Request,
+    exchange: Exchange,
+    is_robots: bool,
+    /// Whether the URL is not tried again.
+    last: bool,
+}
+
 impl Run<'_> {
-    pub(crate) fn take_back(&mut self, (number, came): Report<Came>) -> Result<(), CrawlError> {
+    /// Takes an errand back; how many bytes there were to look at.
+    pub(crate) fn take_back(&mut self, (number, came): Report<Came>) -> Result<u64, CrawlError> {
         // What was given up may still report.
-        let Some((errand, _)) = self.in_flight.remove(&number) else { return Ok(()) };
+        let Some((errand, _)) = self.in_flight.remove(&number) else { return Ok(0) };
+        let mut bytes = 0;
         match (errand, came) {
             (Errand::Visit(visit), Some(Came::Fetched(exchange, connection))) => {
-                self.settle(visit, *exchange, connection)?;
+                bytes = self.settle(visit, *exchange, connection)?;
             }
             (Errand::Visit(visit), _) => self.settle_broken(visit)?,
             (Errand::Locate(host), came) => self.located(&host, came)?,
         }
-        self.count_failed()
+        self.count_failed()?;
+        Ok(bytes)
     }
 
     fn located(&mut self, host: &HostToResolve, came: Option<Came>) -> Result<(), CrawlError> {
@@ -48,14 +62,17 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Takes a visit back: archive, then frontier, links, counts. What the frontier takes for done is in the archive.
+    /// Takes a visit back: its host is free for the next one. What came waits to be [read](Run::read_unread) until that is on its
+    /// way, unless there is no next one yet, or it is bulky. How many bytes were looked at.
     fn settle(
         &mut self,
         visit: Visit,
-        exchange: Exchange,
+        mut exchange: Exchange,
         connection: Option<Connection>,
-    ) -> Result<(), CrawlError> {
+    ) -> Result<u64, CrawlError> {
+        let bulky = self.is_bulky(&visit, &exchange);
         let partition = &mut *self.partition;
+        exchange.restore().map_err(CrawlError::io("read back what was spilled to", &partition.spill()))?;
         let now = partition.env.clock.now();
         let request = visit.request.clone();
         let is_robots = visit.purpose != Purpose::Page;
@@ -65,12 +82,65 @@ impl Run<'_> {
             self.connections.keep(request.url.host().into(), connection);
         }
         let outcome = exchange.outcome;
-        let limits = &partition.config.limits.decode;
         let last = partition.frontier.settles(&visit, outcome) == Settled::Done;
+        if visit.is_page() {
+            match outcome.status() {
+                Some(200) if last => {
+                    partition.inbox.hub.count_page();
+                    partition.part.seat.coordinator.count_page();
+                }
+                _ => partition.inbox.hub.unclaim_page(),
+            }
+        }
+        partition.frontier.finished(
+            Finished {
+                visit,
+                outcome,
+                at: exchange.finished,
+                took: exchange.finished.since(exchange.begun),
+                retry_after_s: asked_to_wait(&exchange).map(|wait| wait.as_secs()),
+                robots: is_robots.then(|| RobotsAnswer {
+                    body: whole_body(&exchange, &partition.config.limits.decode),
+                    location: page::redirect(&request.url, &exchange),
+                }),
+                content: None,
+            },
+            now,
+        )?;
+        if is_robots {
+            self.ask_for_sitemaps()?;
+        }
+        self.unread.push_back(Unread { request, exchange, is_robots, last });
+        if bulky || !self.partition.frontier.has_waiting() { self.read_unread() } else { Ok(0) }
+    }
+
+    /// Whether a document takes so long to be read that others would notice.
+    pub(crate) fn is_bulky(&self, visit: &Visit, exchange: &Exchange) -> bool {
+        // What is coded may be much more than it looks, if its host is not known to mean well.
+        let coded = || exchange.field("content-encoding").is_some();
+        let known = || self.partition.frontier.is_brisk(&visit.request.url);
+        exchange.bytes_received() >= BULKY_BYTES || coded() && !known()
+    }
+
+    /// Stores and reads what was taken back; how many bytes were looked at.
+    pub(crate) fn read_unread(&mut self) -> Result<u64, CrawlError> {
+        let mut bytes = 0;
+        while let Some(unread) = self.unread.pop_front() {
+            bytes += self.read_one(unread)?;
+        }
+        Ok(bytes)
+    }
+
+    /// Archive, content, links, counts.
+    fn read_one(&mut self, unread: Unread) -> Result<u64, CrawlError> {
+        let Unread { request, exchange, is_robots, last } = unread;
+        let partition = &mut *self.partition;
+        let outcome = exchange.outcome;
+        let limits = &partition.config.limits.decode;
         let content =
             if is_robots { None } else { content(request.target, &exchange, limits, &partition.rules) };
         let mut written = None;
-        if last && outcome.status().is_some() && partition.wants(&visit, &exchange) {
+        if last && outcome.status().is_some() && (is_robots || partition.wants(&exchange)) {
             let coded = exchange.field("content-encoding").is_some();
             let cut = coded && content.as_ref().is_some_and(|content| content.end == DecodeEnd::Length);
             let archive = &mut partition.archive;
@@ -87,47 +157,19 @@ impl Run<'_> {
                 place: written.map(|written| written.place),
                 truncated: exchange.truncated.is_some(),
             })?;
-        }
-        let (harvest, sketch) = match &content {
-            _ if is_robots || !last => (Harvest::default(), Sketch::NoText),
-            _ if matches!(outcome.status(), Some(300..400)) => {
-                (page::moved(&request, &exchange, &partition.rules), Sketch::NoText)
-            }
-            None => (Harvest::default(), Sketch::NoText),
-            Some(content) => self.read(&request, &exchange, content),
-        };
-        let partition = &mut *self.partition;
-        if visit.is_page() {
-            match outcome.status() {
-                Some(200) if last => {
-                    partition.inbox.hub.count_page();
-                    partition.part.seat.coordinator.count_page();
+            let (harvest, sketch) = match &content {
+                _ if matches!(outcome.status(), Some(300..400)) => {
+                    (page::moved(&request, &exchange, &partition.rules), Sketch::NoText)
                 }
-                _ => partition.inbox.hub.unclaim_page(),
+                None => (Harvest::default(), Sketch::NoText),
+                Some(content) => self.read(&request, &exchange, content),
+            };
+            let partition = &mut *self.partition;
+            if request.target == Target::Page && outcome.status() == Some(200) {
+                let bytes = content.as_ref().map_or(exchange.body(), |content| &content.bytes);
+                let content = PageContent { digest: xxh3_128(bytes).to_be_bytes(), sketch };
+                partition.frontier.came(&request.url, content)?;
             }
-        }
-        let is_news = last && !is_robots && request.target == Target::Page && outcome.status() == Some(200);
-        partition.frontier.finished(
-            Finished {
-                visit,
-                outcome,
-                at: exchange.finished,
-                took: exchange.finished.since(exchange.begun),
-                retry_after_s: asked_to_wait(&exchange).map(|wait| wait.as_secs()),
-                robots: is_robots.then(|| RobotsAnswer {
-                    body: whole_body(&exchange, &partition.config.limits.decode),
-                    location: page::redirect(&request.url, &exchange),
-                }),
-                content: is_news.then(|| {
-                    let bytes = content.as_ref().map_or(exchange.body(), |content| &content.bytes);
-                    PageContent { digest: xxh3_128(bytes).to_be_bytes(), sketch }
-                }),
-            },
-            now,
-        )?;
-        if is_robots {
-            self.ask_for_sitemaps()?;
-        } else if last {
             match request.target {
                 Target::Page => partition.totals.count(outcome, &request.url),
                 Target::Sitemap { .. } if content.is_some() => {}
@@ -135,9 +177,15 @@ impl Run<'_> {
             }
             partition.submit(harvest, Some(&request.url))?;
         }
-        drop(content);
+        // A decoder that was stopped may have done all that it is allowed to.
+        let decoded = match &content {
+            Some(content) if content.end != DecodeEnd::Whole => self.partition.config.limits.decode.bytes_max,
+            Some(content) => content.bytes.len(),
+            None => 0,
+        } as u64;
+        let bytes = exchange.bytes_received() + decoded;
         self.client.recycle(exchange);
-        Ok(())
+        Ok(bytes)
     }
 
     /// Takes the links out of a page or a sitemap, and of a page also the sketch of its text.
@@ -253,9 +301,9 @@ impl Partition {
         })?)
     }
 
-    /// Whether an answer is kept. What comes of another type than the crawl keeps is counted.
-    fn wants(&mut self, visit: &Visit, exchange: &Exchange) -> bool {
-        if visit.purpose != Purpose::Page || exchange.outcome.status() != Some(200) {
+    /// Whether the answer to a request for a page or a sitemap is kept. What comes of another type than the crawl keeps is counted.
+    fn wants(&mut self, exchange: &Exchange) -> bool {
+        if exchange.outcome.status() != Some(200) {
             return true;
         }
         let refusal = self.frontier.scope().refuses_content(exchange.field("content-type"));

@@ -79,19 +79,24 @@ impl Totals {
         match outcome.status() {
             Some(200) => {
                 self.pages += 1;
-                let known = self.domains.len();
-                match self.domains.get_mut(url.domain()) {
-                    Some(pages) => *pages += 1,
-                    None if known < DOMAINS_MAX => {
-                        self.domains.insert(url.domain().to_owned(), 1);
-                    }
-                    None => self.pages_of_other_domains += 1,
-                }
+                self.count_domain(url.domain());
             }
             Some(0..400) => {}
             _ => self.errors += 1,
         }
         *self.outcomes.entry(outcome.to_string()).or_default() += 1;
+    }
+
+    /// Counts a page of a domain.
+    pub(crate) fn count_domain(&mut self, domain: &str) {
+        let known = self.domains.len();
+        match self.domains.get_mut(domain) {
+            Some(pages) => *pages += 1,
+            None if known < DOMAINS_MAX => {
+                self.domains.insert(domain.to_owned(), 1);
+            }
+            None => self.pages_of_other_domains += 1,
+        }
     }
 
     pub(crate) fn count_sitemap(&mut self, name: &str) {

@@ -5,6 +5,9 @@
 //! through the file. So no bucket has a region that could overflow, and a skewed stream costs nothing. What does not fill a
 //! block stays in RAM; a small generation never touches the disk.
 //!
+//! The first few bytes of a stream collect in a vector of its own size: many streams that are nearly empty, as those of a small
+//! crawl all are, would otherwise cost a block each.
+//!
 //! A chunk is `bucket u32, payload bytes u32, checksum u32, 0 u32`, then the payload. Costs: 4 bytes of RAM per chunk, one
 //! write per chunk, at most one block of RAM per bucket.
 
@@ -19,6 +22,8 @@ use crate::writer::Writer;
 use mattock_codec::{Reader, checksum, write_varint};
 
 const HEADER_BYTES: usize = 16;
+/// Bytes that a stream collects before it gets a block.
+const FIRST_BYTES: usize = 256;
 
 /// The streams of one generation.
 pub(crate) struct Buckets {
@@ -32,6 +37,8 @@ pub(crate) struct Buckets {
 
 #[derive(Default)]
 struct Stream {
+    /// What came before there was a block; empty once there is one.
+    first: Vec<u8>,
     block: Option<Block>,
     /// Bytes of the block in use, with its header.
     fill: usize,
@@ -40,6 +47,13 @@ struct Stream {
     /// The last number that was written as a difference.
     last: u32,
     chunks: Vec<u32>,
+}
+
+impl Stream {
+    /// What is in RAM only.
+    fn tail(&self) -> &[u8] {
+        self.block.as_ref().map_or(&self.first, |block| &block[HEADER_BYTES..self.fill])
+    }
 }
 
 impl Buckets {
@@ -119,10 +133,20 @@ impl Buckets {
         stream.bytes += record.len() as u64;
         self.bytes += record.len() as u64;
         self.largest = self.largest.max(stream.bytes);
+        if stream.block.is_none()
+            && stream.chunks.is_empty()
+            && stream.first.len() + record.len() <= FIRST_BYTES.min(self.chunk_bytes - HEADER_BYTES - 1)
+        {
+            stream.first.extend_from_slice(record);
+            return;
+        }
         while !record.is_empty() {
             let block = stream.block.get_or_insert_with(|| {
-                stream.fill = HEADER_BYTES;
-                writer.block(self.chunk_bytes)
+                let mut block = writer.block(self.chunk_bytes);
+                let first = std::mem::take(&mut stream.first);
+                stream.fill = HEADER_BYTES + first.len();
+                block[HEADER_BYTES..stream.fill].copy_from_slice(&first);
+                block
             });
             let count = record.len().min(self.chunk_bytes - stream.fill);
             block[stream.fill..stream.fill + count].copy_from_slice(&record[..count]);
@@ -153,23 +177,22 @@ impl Buckets {
                 out.extend_from_slice(payload);
             }
         }
-        if let Some(block) = &stream.block {
-            out.extend_from_slice(&block[HEADER_BYTES..stream.fill]);
-        }
+        out.extend_from_slice(stream.tail());
         Ok(())
     }
 
     /// About how much is in RAM only.
     pub(crate) fn tail_bytes(&self) -> usize {
-        self.streams.iter().map(|stream| if stream.block.is_some() { stream.fill + 20 } else { 0 }).sum()
+        let tails = self.streams.iter().map(Stream::tail).filter(|tail| !tail.is_empty());
+        tails.map(|tail| tail.len() + HEADER_BYTES + 20).sum()
     }
 
     /// What is in RAM only: streams and their last bytes.
     pub(crate) fn write_tail(&self, out: &mut Tail) {
         for (bucket, stream) in self.streams.iter().enumerate() {
-            if let Some(block) = &stream.block {
+            if !stream.tail().is_empty() {
                 out.put_varint(bucket as u64 + 1);
-                out.put_counted(&block[HEADER_BYTES..stream.fill]);
+                out.put_counted(stream.tail());
             }
         }
         out.put_varint(0);

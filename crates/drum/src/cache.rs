@@ -17,11 +17,13 @@
 //!
 //! # Growth
 //!
-//! Keys are spread over all sets, so even a few would soon touch every page of a large cache. It therefore starts with
-//! 4 MB and grows at least eightfold, once or twice, when a sixteenth of it is in use: a small crawl stays small. Tags give
-//! their keys back, because the `j`-th key of a set has the tag `j`, `j + 1` or `j + 2`.
+//! Keys are spread over all sets, so even a few would soon touch every page of a large cache. The first 8,192 are therefore kept
+//! [elsewhere](crate::first); then it starts with 4 MB and grows at least eightfold, once or twice, when a sixteenth of it is in
+//! use: a small crawl stays small. Tags give their keys back, because the `j`-th key of a set has the tag `j`, `j + 1` or `j + 2`.
 //!
 //! Costs: 6.4 bytes per key, one cache miss per question; [`Cache::touch`] lets the misses of a batch overlap.
+
+use crate::first::First;
 
 /// Sets of the smallest cache: below, tags would not fit into 48 bits.
 pub(crate) const SETS_MIN: usize = (1 << 16) + 1;
@@ -47,6 +49,8 @@ pub(crate) struct Place {
 }
 
 pub(crate) struct Cache {
+    /// All keys, while they are few; there are no sets then, and a [`Place`] is the key as its tag.
+    first: Option<Box<First>>,
     memory: Vec<u32>,
     /// Words before the first full cache line.
     start: usize,
@@ -61,7 +65,16 @@ pub(crate) struct Cache {
 impl Cache {
     /// A cache without keys that may grow to `sets`. `complete` says that it is to stand for a set that is empty as well.
     pub(crate) fn new(sets: usize, complete: bool) -> Cache {
-        Cache { sets_max: sets.max(SETS_MIN) as u64, ..Cache::with_sets(SETS_MIN, complete) }
+        Cache {
+            first: Some(Box::default()),
+            memory: Vec::new(),
+            start: 0,
+            sets: 0,
+            sets_max: sets.max(SETS_MIN) as u64,
+            reciprocal: 0,
+            keys: 0,
+            complete,
+        }
     }
 
     fn with_sets(sets: usize, complete: bool) -> Cache {
@@ -69,19 +82,38 @@ impl Cache {
         let memory = vec![0; (sets + 1) * WORDS];
         let start = memory.as_ptr().align_offset(SET_BYTES).min(WORDS);
         let sets = sets as u64;
-        Cache { memory, start, sets, sets_max: sets, reciprocal: u64::MAX / sets + 1, keys: 0, complete }
+        let reciprocal = u64::MAX / sets + 1;
+        Cache { first: None, memory, start, sets, sets_max: sets, reciprocal, keys: 0, complete }
     }
 
     /// Takes more memory, if there is more and it is time. Places that were found before are void.
     #[inline]
     pub(crate) fn grow_if_needed(&mut self) {
-        while self.sets < self.sets_max && (!self.complete || self.keys * 16 > self.sets * WAYS as u64) {
+        while self.sets < self.sets_max && (!self.complete || self.keys > self.keys_soon_max()) {
             self.grow();
+        }
+    }
+
+    /// With more keys it is time to grow.
+    #[inline]
+    fn keys_soon_max(&self) -> u64 {
+        match &self.first {
+            // A batch must find room.
+            Some(_) => (First::KEYS_MAX - BATCH) as u64,
+            None => self.sets * WAYS as u64 / 16,
         }
     }
 
     #[cold]
     fn grow(&mut self) {
+        if let Some(first) = self.first.take() {
+            let mut larger = Cache { sets_max: self.sets_max, ..Cache::with_sets(SETS_MIN, self.complete) };
+            for key in first.keys() {
+                larger.insert(larger.place(key));
+            }
+            *self = larger;
+            return;
+        }
         // Both are in memory for a moment: the smaller one must not matter.
         let sets = if self.sets * 32 <= self.sets_max { self.sets * 8 } else { self.sets_max } as usize;
         let mut larger = Cache { sets_max: self.sets_max, ..Cache::with_sets(sets, self.complete) };
@@ -109,6 +141,9 @@ impl Cache {
 
     #[inline]
     pub(crate) fn place(&self, key: u64) -> Place {
+        if self.first.is_some() {
+            return Place { set: 0, tag: key };
+        }
         let product = u128::from(key) * u128::from(self.sets);
         let tag = (u128::from(product as u64) * u128::from(self.reciprocal)) >> 64;
         Place { set: (product >> 64) as usize, tag: tag as u64 }
@@ -116,6 +151,12 @@ impl Cache {
 
     /// Finds the places of up to [`BATCH`] keys and begins to load their sets: the processor waits for many at a time.
     pub(crate) fn touch(&self, keys: &[u64], places: &mut [Place; BATCH]) {
+        if self.first.is_some() {
+            for (key, place) in keys.iter().zip(places.iter_mut()) {
+                *place = self.place(*key);
+            }
+            return;
+        }
         let (lines, _) = self.memory[self.start..].as_chunks::<WORDS>();
         let mut seen = 0;
         for (key, place) in keys.iter().zip(places.iter_mut()) {
@@ -127,6 +168,9 @@ impl Cache {
 
     /// Whether a key is here, without learning it.
     pub(crate) fn contains(&mut self, place: Place) -> bool {
+        if let Some(first) = &self.first {
+            return first.contains(place.tag);
+        }
         let line = self.line(place);
         match find(line, place.tag) {
             Some(way) => {
@@ -139,6 +183,9 @@ impl Cache {
 
     /// Whether a key is here, without making it more popular.
     pub(crate) fn holds(&self, place: Place) -> bool {
+        if let Some(first) = &self.first {
+            return first.contains(place.tag);
+        }
         let (lines, _) = self.memory[self.start..].as_chunks::<WORDS>();
         find(&lines[place.set], place.tag).is_some()
     }
@@ -146,6 +193,12 @@ impl Cache {
     /// Whether a key was here; from now on it is.
     #[inline]
     pub(crate) fn insert(&mut self, place: Place) -> bool {
+        if let Some(first) = &mut self.first {
+            self.complete &= !first.is_full();
+            let known = first.insert(place.tag);
+            self.keys = first.len() as u64;
+            return known;
+        }
         let line = self.line(place);
         if let Some(way) = find(line, place.tag) {
             praise(line, way);
@@ -244,7 +297,7 @@ mod tests {
     #[test]
     fn a_hit_is_always_right_and_completeness_too() {
         let mut random = Random::from_seed(1);
-        let mut cache = Cache::new(SETS_MIN, true);
+        let mut cache = Cache::with_sets(SETS_MIN, true);
         let mut inserted = BTreeSet::new();
         for round in 0..400_000u64 {
             // A quarter of the keys crowd into a few neighbouring sets and differ in low bits only.
@@ -287,12 +340,15 @@ mod tests {
         let mut random = Random::from_seed(3);
         let mut cache = Cache::new(SETS_MIN * 40, true);
         let keys: Vec<u64> = (0..400_000).map(|_| random.next_u64()).collect();
-        let small = cache.memory.len();
-        for key in &keys {
+        for (index, key) in keys.iter().enumerate() {
             cache.grow_if_needed();
             assert!(!cache.insert(cache.place(*key)));
+            assert!(cache.insert(cache.place(*key)) && cache.contains(cache.place(keys[index / 2])));
+            if index % 5000 == 0 {
+                assert!(keys[..=index].iter().all(|key| cache.holds(cache.place(*key))), "{index}");
+            }
         }
-        assert!(cache.memory.len() > 39 * small);
+        assert_eq!(cache.sets, SETS_MIN as u64 * 40);
         assert!(cache.is_complete());
         assert_eq!(cache.keys(), keys.len() as u64);
         assert!(keys.iter().all(|key| cache.holds(cache.place(*key))));
@@ -300,7 +356,7 @@ mod tests {
 
     #[test]
     fn popular_keys_stay() {
-        let mut cache = Cache::new(SETS_MIN, true);
+        let mut cache = Cache::with_sets(SETS_MIN, true);
         let popular = cache.place(5);
         for key in 0..1000 {
             cache.insert(cache.place(key << 8));

@@ -82,6 +82,7 @@ mod disk;
 mod drum;
 mod elias_fano;
 mod error;
+mod first;
 mod generation;
 mod kept;
 mod log;

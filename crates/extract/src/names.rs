@@ -217,14 +217,54 @@ impl Flow {
             (HIDDEN, Flow::Hidden),
             (MAIN, Flow::Main),
         ];
-        /// Which tables have a name of this shape; most names are in none.
-        const SHAPES: [Shapes; 5] =
-            [shapes(BLOCKS), shapes(CELLS), shapes(HEADINGS), shapes(HIDDEN), shapes(MAIN)];
-        TABLES.iter().zip(&SHAPES).find_map(|((names, flow), shapes)| {
-            let known = has_shape(shapes, name) && names.iter().any(|known| known.eq_ignore_ascii_case(name));
-            known.then_some(*flow)
-        })
+        const COUNT: usize = BLOCKS.len() + CELLS.len() + HEADINGS.len() + HIDDEN.len() + MAIN.len();
+        const SORTED: [(Key, Flow); COUNT] = sorted(&TABLES);
+        const SHAPES: Shapes = shapes_of(&TABLES);
+        // Most names are in no table.
+        if !has_shape(&SHAPES, name) {
+            return None;
+        }
+        let found = SORTED.binary_search_by_key(&key(name), |(key, _)| *key);
+        found.ok().map(|index| SORTED[index].1)
     }
+}
+
+/// The names of all tables in the order of their keys.
+const fn sorted<const COUNT: usize>(tables: &[(&[&[u8]], Flow)]) -> [(Key, Flow); COUNT] {
+    let mut sorted = [(0, Flow::Block); COUNT];
+    let (mut count, mut table) = (0, 0);
+    while table < tables.len() {
+        let (names, flow) = tables[table];
+        let mut name = 0;
+        while name < names.len() {
+            let key = key(names[name]);
+            let mut at = count;
+            while at > 0 && sorted[at - 1].0 > key {
+                sorted[at] = sorted[at - 1];
+                at -= 1;
+            }
+            sorted[at] = (key, flow);
+            count += 1;
+            name += 1;
+        }
+        table += 1;
+    }
+    sorted
+}
+
+const fn shapes_of(tables: &[(&[&[u8]], Flow)]) -> Shapes {
+    let mut all = [0; 32];
+    let mut table = 0;
+    while table < tables.len() {
+        let some = shapes(tables[table].0);
+        let mut first = 0;
+        while first < all.len() {
+            all[first] |= some[first];
+            first += 1;
+        }
+        table += 1;
+    }
+    all
 }
 
 /// How many attributes there are.
@@ -269,6 +309,13 @@ mod tests {
         assert_eq!(Flow::of(b"hr"), Some(Flow::Block));
         assert_eq!(Flow::of(b"b"), None);
         assert_eq!(Flow::of(b""), None);
+        assert_eq!(Flow::of(b"Address"), Some(Flow::Block));
+        assert_eq!(Flow::of(b"UL"), Some(Flow::Block));
+        assert_eq!(Flow::of(b"td"), Some(Flow::Cell));
+        assert_eq!(Flow::of(b"noscript"), Some(Flow::Hidden));
+        assert_eq!(Flow::of(b"main"), Some(Flow::Main));
+        assert_eq!(Flow::of(b"mail"), None);
+        assert_eq!(Flow::of(b"\0p"), None);
     }
 
     #[test]

@@ -13,13 +13,14 @@ use crate::connection::{Connection, Response, Terms, Transport, tunnel};
 use crate::exchange::{Exchange, Protocol, Timings};
 use crate::options::{ClientOptions, Proxy};
 use crate::request::{RequestWriter, Validators};
+use crate::spill::{Spill, Spills};
 use crate::tls::Tls;
 use crate::{Failure, FetchOutcome, NameServers, Resolver};
 
 /// How many names the resolver's cache holds per generation.
 const CACHE_NAMES_MAX: usize = 50_000;
-/// Buffers that are kept for reuse, and the size above which one is not worth keeping.
-const BUFFERS_KEPT_MAX: usize = 256;
+/// Bytes of all buffers that are kept for reuse, and the size above which one is not worth keeping.
+const BUFFERS_KEPT_BYTES_MAX: usize = 16 * 1024 * 1024;
 const BUFFER_KEPT_BYTES_MAX: usize = 256 * 1024;
 /// Addresses of one name that are tried before it counts as out of reach.
 const ADDRESSES_TRIED_MAX: usize = 2;
@@ -31,7 +32,32 @@ pub struct Client {
     resolver: Resolver,
     requests: RequestWriter,
     tls: Tls,
-    buffers: RefCell<Vec<Vec<u8>>>,
+    spills: Option<Spills>,
+    buffers: RefCell<Buffers>,
+}
+
+/// Empty buffers.
+#[derive(Default)]
+struct Buffers {
+    kept: Vec<Vec<u8>>,
+    /// What they can hold together.
+    bytes: usize,
+}
+
+impl Buffers {
+    fn take(&mut self) -> Vec<u8> {
+        let buffer = self.kept.pop().unwrap_or_default();
+        self.bytes -= buffer.capacity();
+        buffer
+    }
+
+    fn keep(&mut self, buffer: Vec<u8>) {
+        let bytes = buffer.capacity();
+        if bytes <= BUFFER_KEPT_BYTES_MAX && self.bytes + bytes <= BUFFERS_KEPT_BYTES_MAX {
+            self.bytes += bytes;
+            self.kept.push(buffer);
+        }
+    }
 }
 
 /// What is particular about one fetch.
@@ -53,7 +79,8 @@ impl Client {
         let servers = options.name_servers.clone().unwrap_or_else(|| NameServers::of_system(&env.files));
         let resolver = Resolver::new(env, servers, options.families, CACHE_NAMES_MAX);
         let (requests, tls) = (RequestWriter::new(&options), Tls::new(&options));
-        Client { env: env.clone(), options, resolver, requests, tls, buffers: RefCell::default() }
+        let spills = options.spill.clone().map(|dir| Spills::new(&env.files, dir));
+        Client { env: env.clone(), options, resolver, requests, tls, spills, buffers: RefCell::default() }
     }
 
     /// Fetches a URL, over `connection` if that is still open. Returns the connection if it can be used again. A server
@@ -140,12 +167,14 @@ impl Client {
             protocol: Protocol::Http1,
             tls: None,
             head: None,
-            bytes: self.buffers.borrow_mut().pop().unwrap_or_default(),
+            bytes: self.buffers.borrow_mut().take(),
+            spill: Spill::default(),
         };
         let deadline = begun + self.options.limits.total;
         let limits = &self.options.limits;
         let body_bytes_max = body_bytes_max.min(limits.body_bytes_max);
-        let terms = Terms { clock: &self.env.clock, limits, body_bytes_max, deadline };
+        let spills = self.spills.as_ref();
+        let terms = Terms { clock: &self.env.clock, limits, body_bytes_max, deadline, spills };
         let result = self.attempt(url, server, connection, &mut exchange, &terms).await;
         exchange.finished = self.env.clock.now();
         match result {
@@ -170,10 +199,7 @@ impl Client {
     pub fn recycle(&self, mut exchange: Exchange) {
         // What is left in it must not look like the next exchange's bytes, should that fail early.
         exchange.bytes.clear();
-        let mut buffers = self.buffers.borrow_mut();
-        if buffers.len() < BUFFERS_KEPT_MAX && exchange.bytes.capacity() <= BUFFER_KEPT_BYTES_MAX {
-            buffers.push(exchange.bytes);
-        }
+        self.buffers.borrow_mut().keep(exchange.bytes);
     }
 
     async fn attempt(
@@ -196,7 +222,8 @@ impl Client {
         exchange.reused = kept.is_some();
         let mut connection = match kept {
             Some(connection) => connection,
-            None => self.connect(url, server, exchange, terms).await?,
+            // What is done once per host has its state elsewhere, or every fetch would carry it around.
+            None => Box::pin(self.connect(url, server, exchange, terms)).await?,
         };
         let response = self.over(&mut connection, exchange, terms).await?;
         Ok((response, connection))
@@ -211,8 +238,8 @@ impl Client {
         exchange.address = connection.address;
         exchange.tls = connection.tls.clone();
         exchange.protocol = connection.protocol();
-        let Exchange { request, bytes, timings, .. } = exchange;
-        connection.exchange(request, bytes, terms, timings).await
+        let Exchange { request, bytes, spill, timings, .. } = exchange;
+        connection.exchange(request, bytes, spill, terms, timings).await
     }
 
     async fn connect(

@@ -12,6 +12,7 @@ use crate::http::{Head, Truncation};
 use crate::limits::DecodeLimits;
 use crate::redirect::Redirect;
 use crate::request::Validators;
+use crate::spill::Spill;
 use crate::tls::TlsInfo;
 use crate::{FetchOutcome, redirect};
 
@@ -69,10 +70,18 @@ pub struct Exchange {
     /// How the connection was secured; `None` if it was not.
     pub tls: Option<Arc<TlsInfo>>,
     pub(crate) head: Option<Head>,
+    /// Head and body, but for what is spilled of the body.
     pub(crate) bytes: Vec<u8>,
+    pub(crate) spill: Spill,
 }
 
 impl Exchange {
+    /// Brings the body back into memory if it waits [elsewhere](crate::ClientOptions::spill). Before that it cannot be looked at.
+    pub fn restore(&mut self) -> std::io::Result<()> {
+        let head = self.head.as_ref().map_or(0, |head| head.len);
+        self.spill.restore(&mut self.bytes, head)
+    }
+
     /// The response's head as received.
     pub fn head_bytes(&self) -> &[u8] {
         self.head.as_ref().map_or(&[], |head| &self.bytes[..head.len])
@@ -80,6 +89,7 @@ impl Exchange {
 
     /// The response's body as received, chunking undone, content coding not.
     pub fn body(&self) -> &[u8] {
+        debug_assert_eq!(self.spill.len, 0, "a body that was spilled is restored before it is looked at");
         self.head.as_ref().map_or(&[], |head| &self.bytes[head.len..])
     }
 
@@ -140,7 +150,7 @@ impl Exchange {
 
     /// Bytes received, chunking undone.
     pub fn bytes_received(&self) -> u64 {
-        self.bytes.len() as u64
+        (self.bytes.len() + self.spill.len) as u64
     }
 }
 
@@ -172,6 +182,7 @@ mod tests {
             tls: None,
             head: Some(head),
             bytes,
+            spill: Spill::default(),
         }
     }
 

@@ -11,7 +11,7 @@
 //!                                          └────────── kept alive by the caller ◄────────┘
 //! ```
 //!
-//! Invariants: every wait has a limit; no buffer grows past its [`Limits`]; the address that was vetted is the one that
+//! Invariants: every wait has a limit; no buffer grows past its [`Limits`], and large bodies need not wait in memory (`spill`); the address that was vetted is the one that
 //! is connected to; redirects are reported, never followed; no cookie is ever kept.
 
 pub mod decode;
@@ -29,6 +29,7 @@ mod connection;
 mod exchange;
 mod options;
 mod request;
+mod spill;
 
 pub use client::Client;
 pub use connection::Connection;

@@ -1,5 +1,7 @@
 //! What a client is told: who we are, what servers may cost, where we may connect, and by which way.
 
+use std::path::PathBuf;
+
 use crate::resolver::Families;
 use crate::tls::TlsOptions;
 use crate::{AddressGuard, Limits, NameServers, Ports};
@@ -40,6 +42,9 @@ pub struct ClientOptions {
     pub fields: Vec<Field>,
     /// Everything goes through this proxy.
     pub proxy: Option<Proxy>,
+    /// A directory of the client's own, where large bodies wait in files until they are [restored](crate::Exchange::restore). With `None`
+    /// they stay in memory, and need not be.
+    pub spill: Option<PathBuf>,
 }
 
 impl ClientOptions {
@@ -58,6 +63,7 @@ impl ClientOptions {
             compressed: true,
             fields: Vec::new(),
             proxy: None,
+            spill: None,
         }
     }
 }

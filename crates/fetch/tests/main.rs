@@ -9,6 +9,7 @@ mod names;
 mod requests;
 mod secure;
 mod server;
+mod spill;
 mod transport;
 #[cfg(feature = "http2")]
 mod two;

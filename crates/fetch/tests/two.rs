@@ -199,3 +199,20 @@ fn t20_floods_end_soon() {
         assert!(failed || truncated.as_deref() == Some("disconnect"), "{name}: {outcome} {truncated:?}");
     }
 }
+
+#[test]
+fn a_large_body_waits_in_a_file_and_comes_back() {
+    Simulation::new(1).run(|env| async move {
+        let authority = Authority::new("the authority");
+        listen(&env, &authority, |stream| polite(stream, 1_000_000)).await;
+        let spill = Some(std::path::PathBuf::from("/state/spill"));
+        let client = client(&env, ClientOptions { spill, ..trusting(&authority, true) }).await;
+        let (mut exchange, kept) = client.fetch(&url(PAGE), None).await;
+        assert_eq!((exchange.protocol, exchange.truncated), (Protocol::Http2, None));
+        assert!(env.files.entry(std::path::Path::new("/state/spill")).unwrap().is_some(), "it was needed");
+        exchange.restore().unwrap();
+        assert!(kept.is_some() && exchange.body().len() == 1_000_000);
+        assert!(exchange.body().iter().all(|byte| *byte == b'x'));
+        assert_eq!(exchange.field("x"), Some("1"));
+    });
+}

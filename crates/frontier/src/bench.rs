@@ -1,7 +1,8 @@
 //! The workbench: the hosts that are being crawled now, and when each may be visited. The only part of the frontier in RAM.
 //!
 //! Filled from the ready bands and from its own overflow, emptied by visits. A host is in one of two heaps: `waiting`, by the
-//! time at which something can happen, or `ready`, by the order of its best request. It leaves `ready` with a [`Job`]: look up
+//! time at which something can happen, or `ready`, by the order of its best request. (There is one of these for each
+//! [standing](crate::doubts); while as many hosts of one are busy as may be, it is left aside.) It leaves `ready` with a [`Job`]: look up
 //! its address, or visit it. A visit takes the gates of its domain and its server in the same step; a host that finds one shut
 //! waits for the time it is told.
 //!
@@ -17,6 +18,7 @@ use std::time::Duration;
 
 use mattock_env::Time;
 
+use crate::doubts::{Doubts, STANDINGS, Standing};
 use crate::gates::Gates;
 use crate::host::{Address, Host, Rules, State, Work, page_visit};
 use crate::trials::{Trial, Trials};
@@ -53,6 +55,9 @@ pub(crate) enum Job {
 /// A host's place in the table.
 pub(crate) type Slot = usize;
 
+/// A host that is ready, by its best request.
+type Ready = Reverse<((u8, u64), Slot)>;
+
 pub(crate) struct Bench {
     room: Room,
     servers: Arc<Servers>,
@@ -66,7 +71,9 @@ pub(crate) struct Bench {
     free: Vec<Slot>,
     by_key: HashMap<u64, Slot>,
     waiting: BinaryHeap<Reverse<(Time, Slot)>>,
-    ready: BinaryHeap<Reverse<((u8, u64), Slot)>>,
+    /// Hosts that are ready, by their standing.
+    ready: [BinaryHeap<Ready>; STANDINGS],
+    doubts: Doubts,
     urls: usize,
     busy: usize,
     /// Hosts whose queue has become short while more of theirs waits on disk.
@@ -86,7 +93,8 @@ impl Bench {
             free: Vec::new(),
             by_key: HashMap::new(),
             waiting: BinaryHeap::new(),
-            ready: BinaryHeap::new(),
+            ready: Default::default(),
+            doubts: Doubts::new(),
             urls: 0,
             busy: 0,
             hungry: Vec::new(),
@@ -192,8 +200,60 @@ impl Bench {
     }
 
     fn make_ready(&mut self, slot: Slot, order: (u8, u64)) {
-        self.host_mut(slot).state = State::Ready;
-        self.ready.push(Reverse((order, slot)));
+        let host = self.host_mut(slot);
+        host.state = State::Ready;
+        // The standing only changes while it is busy.
+        let standing = host.standing;
+        self.ready[standing.index()].push(Reverse((order, slot)));
+    }
+
+    /// The host that is next: the one with the best request of those that may begin something.
+    fn pop_ready(&mut self) -> Option<Slot> {
+        let heaps = self.ready.iter_mut().zip(Standing::all());
+        let permitted = heaps.filter(|(_, standing)| self.doubts.permit(*standing));
+        // The order is reversed: the greatest comes first, and none is less than any.
+        let (best, _) = permitted.max_by(|(left, _), (right, _)| left.peek().cmp(&right.peek()))?;
+        best.pop().map(|Reverse((_, slot))| slot)
+    }
+
+    /// How many visits and look-ups may be under way at once.
+    pub(crate) fn share_connections(&mut self, connections: usize) {
+        self.doubts.share(connections);
+    }
+
+    /// Something begins.
+    fn begin(&mut self, slot: Slot, now: Time) {
+        self.busy += 1;
+        let host = self.host_mut(slot);
+        host.state = State::Busy;
+        host.busy_since = now;
+        host.busy_as = host.standing;
+        let (standing, begun) = (host.standing, (now, slot, host.key));
+        self.doubts.enter(standing);
+        if standing > Standing::default() {
+            self.doubts.watch(begun);
+        }
+    }
+
+    /// What was begun is over.
+    fn end(&mut self, slot: Slot) {
+        self.busy -= 1;
+        let host = self.host_mut(slot);
+        host.state = State::Idle;
+        let busy_as = host.busy_as;
+        self.doubts.leave(busy_as);
+    }
+
+    /// What takes too long counts as what the lowest do.
+    fn doubt(&mut self, now: Time) {
+        while let Some((since, slot, key)) = self.doubts.overdue(now) {
+            let same =
+                |host: &&mut Host| host.key == key && host.state == State::Busy && host.busy_since == since;
+            if let Some(host) = self.hosts[slot].as_mut().filter(same) {
+                self.doubts.leave(std::mem::take(&mut host.busy_as));
+                self.doubts.enter(Standing::default());
+            }
+        }
     }
 
     fn wait(&mut self, slot: Slot, time: Time) {
@@ -215,7 +275,7 @@ impl Bench {
         let servers = Arc::clone(&self.servers);
         loop {
             self.turn(now);
-            let Reverse((_, slot)) = self.ready.pop()?;
+            let slot = self.pop_ready()?;
             let host = self.host_mut(slot);
             host.state = State::Idle;
             let (work, domain) = (host.work(now), host.domain);
@@ -235,8 +295,7 @@ impl Bench {
                         self.wait(slot, time);
                         continue;
                     }
-                    self.host_mut(slot).state = State::Busy;
-                    self.busy += 1;
+                    self.begin(slot, now);
                     return Some(Job::Resolve(slot));
                 }
                 Work::NeedRules => {
@@ -294,8 +353,8 @@ impl Bench {
             self.wait(slot, time);
             return None;
         }
+        self.begin(slot, now);
         let host = self.host_mut(slot);
-        host.state = State::Busy;
         let visit = match host.take_ask() {
             Some(visit) => Visit { server, ..visit },
             None => {
@@ -304,12 +363,12 @@ impl Bench {
                 page_visit(request, server)
             }
         };
-        self.busy += 1;
         Some(visit)
     }
 
     /// Moves hosts whose time has come, and forgets those that are done.
     fn turn(&mut self, now: Time) {
+        self.doubt(now);
         while let Some(&Reverse((time, slot))) = self.waiting.peek()
             && time <= now
         {
@@ -330,10 +389,8 @@ impl Bench {
 
     /// The address is known, or need not be.
     pub(crate) fn resolved(&mut self, slot: Slot, address: Address, now: Time) {
-        self.busy -= 1;
-        let host = self.host_mut(slot);
-        host.address = address;
-        host.state = State::Idle;
+        self.end(slot);
+        self.host_mut(slot).address = address;
         self.schedule(slot, now);
     }
 
@@ -343,9 +400,8 @@ impl Bench {
             debug_assert!(false, "a busy host is never forgotten");
             return;
         };
-        self.busy -= 1;
+        self.end(slot);
         let host = self.host_mut(slot);
-        host.state = State::Idle;
         host.next_allowed = ended + rest.host;
         let (key, domain, waits) = (host.key, host.domain, host.queued() > 0);
         self.servers.release_host(key, ended, rest.host);
@@ -390,9 +446,8 @@ impl Bench {
     /// A visit is not made: nobody has to wait because of it.
     pub(crate) fn call_off(&mut self, visit: &Visit, now: Time) -> Option<Slot> {
         let slot = self.find(visit.request.url.host_fingerprint().0)?;
-        self.busy -= 1;
-        let host = self.host_mut(slot);
-        host.state = State::Idle;
+        self.end(slot);
+        let host = self.host(slot);
         let (key, domain) = (host.key, host.domain);
         self.domains.give_back(domain);
         self.servers.give_back_host(key);

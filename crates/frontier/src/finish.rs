@@ -11,6 +11,7 @@ use mattock_robots::Robots;
 use mattock_weburl::WebUrl;
 
 use crate::bench::Rest;
+use crate::doubts::Standing;
 use crate::error::Result;
 use crate::frontier::{DeferredRequest, Frontier, HostToResolve, Settled};
 use crate::host::{Address, Rules};
@@ -25,7 +26,7 @@ const SERVER_DELAYS_MAX: u32 = 16;
 const UNREACHABLE: Duration = Duration::from_secs(3600);
 
 impl Frontier {
-    /// What [`Frontier::finished`] will say of this outcome: whoever stores what came must do so before.
+    /// What [`Frontier::finished`] will say of this outcome: whoever stores what came must do so before the frontier is saved.
     pub fn settles(&self, visit: &Visit, outcome: FetchOutcome) -> Settled {
         let retries = outcome.consequence().retries.min(self.politeness.retries_max);
         if visit.request.attempt < retries { Settled::Again } else { Settled::Done }
@@ -41,7 +42,14 @@ impl Frontier {
         // A server that names a time knows better than our table.
         let first = retry_after_s.map_or(consequence.wait, Duration::from_secs);
         let slot = self.bench.find(visit.request.url.host_fingerprint().0);
-        let strikes = slot.map_or(0, |slot| self.strike(slot, consequence.host));
+        // A page that fails again says nothing new of its host: a few such pages, tried in a row, would kill it.
+        let again_failed = visit.purpose == Purpose::Page && attempt > 0;
+        let strikes = slot.map_or(0, |slot| self.strike(slot, consequence.host, !again_failed));
+        if let Some(slot) = slot {
+            let host = self.bench.host_mut(slot);
+            let is_page = visit.purpose == Purpose::Page;
+            host.standing = host.standing.after(is_page, !consequence.host, took);
+        }
         let doubled = attempt.max(strikes.saturating_sub(1)).min(16);
         let wait = first.saturating_mul(1 << doubled).min(self.politeness.retry_after_max);
         let troubled = consequence.host || retry_after_s.is_some();
@@ -85,7 +93,7 @@ impl Frontier {
             && consequence.host
         {
             self.bench.end_trial(slot, now);
-            if strikes >= STRIKES_MAX {
+            if strikes >= STRIKES_MAX && !again_failed {
                 // It has died. What waits here fails with it; what waits elsewhere is refused by these rules.
                 self.bench.host_mut(slot).strikes = 0;
                 self.set_rules(slot, unreachable_rules(), UNREACHABLE, now)?;
@@ -123,10 +131,13 @@ impl Frontier {
         Ok(())
     }
 
-    /// Counts failures of a host in a row.
-    fn strike(&mut self, slot: usize, failed: bool) -> u8 {
+    /// Counts failures of a host in a row, if this one `counts`.
+    fn strike(&mut self, slot: usize, failed: bool, counts: bool) -> u8 {
         let host = self.bench.host_mut(slot);
-        host.strikes = if failed { host.strikes.saturating_add(1) } else { 0 };
+        host.strikes = if failed { host.strikes.saturating_add(u8::from(counts)) } else { 0 };
+        if failed {
+            host.standing = Standing::default();
+        }
         if failed && host.address != Address::Unneeded {
             host.address = Address::Unknown;
         }
@@ -201,7 +212,7 @@ impl Frontier {
         let outcome = FetchOutcome::Failed(failure);
         let consequence = outcome.consequence();
         self.bench.end_trial(slot, now);
-        let strikes = self.strike(slot, true);
+        let strikes = self.strike(slot, true, true);
         if strikes <= consequence.retries.min(self.politeness.retries_max) {
             let wait = consequence.wait.saturating_mul(1 << (strikes - 1).min(16));
             self.bench.hold(slot, now + wait.min(self.politeness.retry_after_max));

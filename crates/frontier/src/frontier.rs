@@ -18,7 +18,8 @@ use crate::admission::Admission;
 use crate::bands::Bands;
 use crate::bench::{Bench, Job, Slot};
 use crate::budget::Budget;
-use crate::content::{ContentCounts, ContentStage};
+use crate::content::{ContentCounts, ContentStage, PageContent};
+use crate::doubts::Standing;
 use crate::error::Result;
 use crate::options::{Cut, FrontierOptions};
 use crate::overflow::Overflow;
@@ -215,9 +216,26 @@ impl Frontier {
         Ok(frontier)
     }
 
+    /// Where it is.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
     /// Makes a seed's surroundings part of the scope.
     pub fn include(&mut self, seed: &WebUrl) {
         self.admission.include(seed);
+    }
+
+    /// Says how many visits and look-ups the caller has under way at most. A part of that is then kept for hosts whose last pages came
+    /// well and soon, so that those that hang cannot have all of it. Without this there is no limit to anybody.
+    pub fn share_connections(&mut self, connections: usize) {
+        self.bench.share_connections(connections);
+    }
+
+    /// Whether the last pages of a URL's host came well and soon.
+    pub fn is_brisk(&self, url: &WebUrl) -> bool {
+        let slot = self.bench.find(url.host_fingerprint().0);
+        slot.is_some_and(|slot| self.bench.host(slot).standing == Standing::BRISK)
     }
 
     /// What the crawl is for; [`BreadthFirst`](crate::BreadthFirst) if nothing is said.
@@ -228,6 +246,16 @@ impl Frontier {
     /// Whether a page that came is to be [sketched](crate::Sketch): all of them, but of hosts that always had news a part is enough.
     pub fn wants_sketch(&self, url: &WebUrl) -> bool {
         self.content.wants_sketch(url.host_fingerprint().0, url.domain_fingerprint().0)
+    }
+
+    /// A page came with this content; for whoever looks at it after the visit was [taken back](Frontier::finished).
+    pub fn came(&mut self, url: &WebUrl, content: PageContent) -> Result<()> {
+        self.content.page(url.host_fingerprint().0, url.domain_fingerprint().0, content)
+    }
+
+    /// Whether requests wait on the bench, which can be given out as soon as politeness allows.
+    pub fn has_waiting(&self) -> bool {
+        self.bench.queued() > 0
     }
 
     /// What the crawl is about.

@@ -9,6 +9,7 @@ use std::time::Duration;
 use mattock_env::Time;
 use mattock_robots::Robots;
 
+use crate::doubts::Standing;
 use crate::trials::Trial;
 use crate::{Purpose, Request, Visit};
 
@@ -144,6 +145,11 @@ pub(crate) struct Host {
     pub(crate) strikes: u8,
     /// The budget of its domain, from the last request that came.
     pub(crate) budget: u32,
+    /// What is expected of it. Changes only while it is busy.
+    pub(crate) standing: Standing,
+    /// Since when it is busy, if it is, and as what it then counts.
+    pub(crate) busy_since: Time,
+    pub(crate) busy_as: Standing,
 }
 
 impl Host {
@@ -163,6 +169,9 @@ impl Host {
             promised: 0,
             strikes: 0,
             budget: 0,
+            standing: Standing::default(),
+            busy_since: Time::ZERO,
+            busy_as: Standing::default(),
         }
     }
 

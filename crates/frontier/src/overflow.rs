@@ -27,6 +27,8 @@ pub(crate) struct Overflow {
     queues: Vec<Queue>,
     /// The queues of giants.
     own: BTreeMap<u64, Queue>,
+    /// Records in all of them: it is asked far more often than anything changes.
+    len: u64,
 }
 
 /// What to do with a record that was read.
@@ -35,11 +37,6 @@ pub(crate) enum Fate {
     Taken,
     /// Back to the tail.
     Kept,
-}
-
-/// The number of the queue that a host shares. The low bits already choose partitions and buckets.
-fn shared(host: u64) -> u64 {
-    host >> 40 & (QUEUES - 1)
 }
 
 fn shared_name(index: u64) -> String {
@@ -52,7 +49,7 @@ fn own_name(host: u64) -> String {
 
 /// The names of the queues in which a host may have records, in the order in which it takes them.
 pub(crate) fn names(host: u64) -> [String; 2] {
-    [shared_name(shared(host)), own_name(host)]
+    [shared_name(place(host) as u64), own_name(host)]
 }
 
 impl Overflow {
@@ -61,27 +58,27 @@ impl Overflow {
             let host = u64::from_str_radix(name.strip_prefix(OWN_PREFIX)?, 16).ok()?;
             Some((host, queues.queue(&name))).filter(|(_, queue)| !queue.is_empty())
         });
-        Overflow {
-            own: own.collect(),
-            queues: (0..QUEUES).map(|index| queues.queue(&shared_name(index))).collect(),
-        }
+        let own: BTreeMap<u64, Queue> = own.collect();
+        let shared = (0..QUEUES).map(|index| queues.queue(&shared_name(index)));
+        let shared: Vec<Queue> = shared.collect();
+        let len = shared.iter().chain(own.values()).map(Queue::len).sum();
+        Overflow { queues: shared, own, len }
     }
 
     fn own_len(&self, host: u64) -> u64 {
         self.own.get(&host).map_or(0, Queue::len)
     }
 
-    fn queue(&self, host: u64) -> &Queue {
-        &self.queues[shared(host) as usize]
-    }
-
     /// Takes a record of a host that has so many here already.
     pub(crate) fn push(&mut self, queues: &Queues, host: u64, known: u64, record: &[u8]) -> Result<()> {
         if !self.own.contains_key(&host) && known < SHARED_MAX {
-            return Ok(self.queue(host).push(record)?);
+            self.queues[place(host)].push(record)?;
+        } else {
+            let own = || queues.queue(&own_name(host));
+            self.own.entry(host).or_insert_with(own).push(record)?;
         }
-        let own = self.own.entry(host).or_insert_with(|| queues.queue(&own_name(host)));
-        Ok(own.push(record)?)
+        self.len += 1;
+        Ok(())
     }
 
     /// Reads what a host has here, a step at a time and at most once around. `state` says for how many there is room now, and how many
@@ -93,18 +90,22 @@ impl Overflow {
         mut sink: impl FnMut(&[u8]) -> Result<Fate>,
     ) -> Result<()> {
         const STEP: u64 = 256;
+        let own_len = self.own_len(host);
+        let Overflow { queues, own, len } = self;
         let mut pop = |queue: &Queue, step: u64| {
             queue.try_pop_with(step, |record| match sink(record)? {
-                Fate::Taken => Ok(()),
+                Fate::Taken => {
+                    *len -= 1;
+                    Ok(())
+                }
                 Fate::Kept => Ok::<(), crate::FrontierError>(queue.push(record)?),
             })
         };
-        let own = self.own_len(host);
-        let queue = self.queue(host);
+        let queue = &queues[place(host)];
         let mut left = queue.len();
         while left > 0 {
             let (room, known) = state();
-            if room == 0 || known <= own {
+            if room == 0 || known <= own_len {
                 break;
             }
             // No more than there is room for: what goes back to the tail has lost its place.
@@ -112,9 +113,9 @@ impl Overflow {
             pop(queue, step)?;
             left -= step;
         }
-        let Some(queue) = self.own.get(&host) else { return Ok(()) };
+        let Some(queue) = own.get(&host) else { return Ok(()) };
         // First what came first.
-        while state().1 <= own && !queue.is_empty() {
+        while state().1 <= own_len && !queue.is_empty() {
             let step = state().0.min(STEP);
             if step == 0 {
                 break;
@@ -122,12 +123,20 @@ impl Overflow {
             pop(queue, step)?;
         }
         if queue.is_empty() {
-            self.own.remove(&host);
+            own.remove(&host);
         }
         Ok(())
     }
 
     pub(crate) fn len(&self) -> u64 {
-        self.queues.iter().chain(self.own.values()).map(Queue::len).sum()
+        let counted = || self.queues.iter().chain(self.own.values()).map(Queue::len).sum::<u64>();
+        debug_assert_eq!(self.len, counted(), "every record that comes and goes is counted");
+        self.len
     }
+}
+
+/// The queue that a host shares.
+fn place(host: u64) -> usize {
+    // The low bits already choose partitions and buckets.
+    (host >> 40 & (QUEUES - 1)) as usize
 }

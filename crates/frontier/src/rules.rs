@@ -28,6 +28,8 @@ pub(crate) struct RobotsStage {
     product_token: String,
     /// Hosts whose answer is outstanding.
     checking: usize,
+    /// Tells our questions from those of earlier runs, whose answers were not handed out before the checkpoint.
+    run: u64,
 }
 
 /// What becomes of an answer to a robots.txt request.
@@ -40,12 +42,15 @@ pub(crate) enum Learned {
 
 impl RobotsStage {
     pub(crate) fn new(env: &Env, cache: RobotsCache, product_token: &str) -> RobotsStage {
-        RobotsStage { cache, env: env.clone(), product_token: product_token.to_owned(), checking: 0 }
+        let run = cache.position();
+        RobotsStage { cache, env: env.clone(), product_token: product_token.to_owned(), checking: 0, run }
     }
 
     /// Asks what is known of a host.
     pub(crate) fn check(&mut self, host: u64) -> Result<()> {
-        self.cache.check([(host, &host.to_le_bytes()[..])])?;
+        let [mut aux, run] = [host, self.run].map(|number| number.to_le_bytes().to_vec());
+        aux.extend(run);
+        self.cache.check([(host, &aux[..])])?;
         self.checking += 1;
         Ok(())
     }
@@ -56,10 +61,15 @@ impl RobotsStage {
             return Ok(());
         }
         let (now, now_s) = (self.env.clock.now(), self.env.clock.unix().as_seconds());
-        let mut answered = 0;
+        let (mut answered, run) = (0, self.run.to_le_bytes());
         self.cache.answers(usize::MAX, |aux, data| {
+            let Some((host, asked)) = aux.split_first_chunk() else { return };
+            if asked != run {
+                // Whoever needs it has asked again.
+                return;
+            }
             answered += 1;
-            let Ok(host) = aux.try_into().map(u64::from_le_bytes) else { return };
+            let host = u64::from_le_bytes(*host);
             let known = data.and_then(|data| {
                 let left = u64::try_from(data.expires_s - now_s).ok()?;
                 // Rules that an earlier version wrote in another form are fetched again.
@@ -136,4 +146,32 @@ pub(crate) fn unreachable_rules() -> Box<Robots> {
 /// The robots.txt that holds for a URL.
 pub(crate) fn robots_url(url: &WebUrl) -> Option<WebUrl> {
     WebUrl::parse(&format!("{}/robots.txt", url.host())).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mattock_drum::Options;
+    use mattock_env::sim::Simulation;
+    use std::path::Path;
+
+    #[test]
+    fn answers_to_an_earlier_run_are_nobodys() {
+        Simulation::new(1).run(|env| async move {
+            let open = || RobotsCache::open(&env, Path::new("/robots"), Options::new(16 << 20)).unwrap();
+            let mut before = RobotsStage::new(&env, open(), "us");
+            before.check(1).unwrap();
+            before.check(2).unwrap();
+            before.cache().checkpoint().unwrap();
+            drop(before);
+            let mut stage = RobotsStage::new(&env, open(), "us");
+            stage.check(2).unwrap();
+            let mut answers = Vec::new();
+            while stage.checking() > 0 {
+                stage.hurry().unwrap();
+                stage.answers(|host, rules| answers.push((host, rules.is_some()))).unwrap();
+            }
+            assert_eq!(answers, [(2, false)]);
+        });
+    }
 }

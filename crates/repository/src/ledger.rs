@@ -210,55 +210,143 @@ impl LedgerReader {
         })
     }
 
-    /// Hands out the rows of the next block; whether there was one. A damaged block is an error, and the next call goes on behind
-    /// it if its length can be believed.
+    /// Reads what is left of a ledger: what is wrong with its beginning or its length comes along. Only where there is no ledger,
+    /// or one of another version, is that an error.
+    pub fn open_damaged(
+        files: &Files,
+        path: &Path,
+        length: u64,
+    ) -> Result<(LedgerReader, Option<RepositoryError>), RepositoryError> {
+        let failed =
+            |action, source| RepositoryError::Io { action, path: path.to_path_buf(), offset: 0, source };
+        let file = files.open(path, OpenMode::Read).map_err(|error| failed("open", error))?;
+        let found = file.len().map_err(|error| failed("measure", error))?;
+        let wrong = if found < length {
+            Some(RepositoryError::Short { path: path.to_path_buf(), bytes: found, expected: length })
+        } else {
+            match check_header(&file, path) {
+                Err(error @ RepositoryError::Damaged { .. }) => Some(error),
+                checked => checked.map(|()| None)?,
+            }
+        };
+        let (path, end) = (path.to_path_buf(), found.min(length));
+        Ok((LedgerReader { file, path, next: HEADER_BYTES, end, block: Vec::new() }, wrong))
+    }
+
+    /// Hands out the rows of the next block; whether there was one. A damaged block is an error, and the next call goes on with
+    /// the next one that is whole: a block's checksum covers its place, so bytes that look like one are none.
     pub fn next_block(&mut self, mut visit: impl FnMut(&Row<'_>)) -> Result<bool, RepositoryError> {
         if self.next >= self.end {
             return Ok(false);
         }
         let offset = self.next;
-        let damaged =
-            |path: &Path, damage| RepositoryError::Damaged { path: path.to_path_buf(), offset, damage };
-        // Whatever is wrong, there is an end to it.
-        self.next = self.end;
-        let mut header = [0; BLOCK_HEADER_BYTES];
-        let left = self.end - offset;
-        let io = |path: &Path, source| RepositoryError::Io {
-            action: "read",
-            path: path.to_path_buf(),
-            offset,
-            source,
-        };
-        if left < BLOCK_HEADER_BYTES as u64 {
-            return Err(damaged(&self.path, Damage::Length));
-        }
-        self.file.read_exact_at(&mut header, offset).map_err(|error| io(&self.path, error))?;
-        let word =
-            |at: usize| u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);
-        let bytes = word(0) as usize;
-        if bytes > BLOCK_BYTES_MAX || (bytes + BLOCK_HEADER_BYTES) as u64 > left {
-            return Err(damaged(&self.path, Damage::Length));
-        }
-        self.next = offset + (BLOCK_HEADER_BYTES + bytes) as u64;
-        self.block.resize(bytes, 0);
-        let at = offset + BLOCK_HEADER_BYTES as u64;
-        self.file.read_exact_at(&mut self.block, at).map_err(|error| io(&self.path, error))?;
-        if checksum(0, offset, &[&header[..4], &header[4..8], &self.block]) != word(8) {
-            return Err(damaged(&self.path, Damage::Checksum));
-        }
-        let mut reader = Reader::new(&self.block);
-        let archive = reader.counted().and_then(|name| std::str::from_utf8(name).ok());
-        let Some(archive) = archive.map(Arc::from) else {
-            return Err(damaged(&self.path, Damage::Garbage));
-        };
-        for _ in 0..word(4) {
-            match row(&mut reader, &archive) {
-                Some(row) => visit(&row),
-                None => return Err(damaged(&self.path, Damage::Garbage)),
+        match self.load(offset) {
+            Ok(Loaded::Whole(rows)) => {
+                self.next = offset + (BLOCK_HEADER_BYTES + self.block.len()) as u64;
+                match visit_rows(&self.block, rows, &mut visit) {
+                    Some(()) => Ok(true),
+                    None => Err(self.damaged(offset, Damage::Garbage)),
+                }
+            }
+            Ok(Loaded::Damaged(damage)) => {
+                self.next = self.end;
+                self.next = self.whole_block_behind(offset).map_err(|error| self.io(offset, error))?;
+                Err(self.damaged(offset, damage))
+            }
+            Err(error) => {
+                // Whatever is wrong, there is an end to it.
+                self.next = self.end;
+                Err(self.io(offset, error))
             }
         }
-        Ok(true)
     }
+
+    /// Where the next call goes on: after an error, behind what cannot be read.
+    pub fn position(&self) -> u64 {
+        self.next
+    }
+
+    fn damaged(&self, offset: u64, damage: Damage) -> RepositoryError {
+        RepositoryError::Damaged { path: self.path.clone(), offset, damage }
+    }
+
+    fn io(&self, offset: u64, source: std::io::Error) -> RepositoryError {
+        RepositoryError::Io { action: "read", path: self.path.clone(), offset, source }
+    }
+
+    /// Reads the block at `offset`, if one is there.
+    fn load(&mut self, offset: u64) -> std::io::Result<Loaded> {
+        let mut header = [0; BLOCK_HEADER_BYTES];
+        let left = self.end - offset;
+        if left < BLOCK_HEADER_BYTES as u64 {
+            return Ok(Loaded::Damaged(Damage::Length));
+        }
+        self.file.read_exact_at(&mut header, offset)?;
+        let [bytes, rows, sum] = words(&header);
+        if bytes as usize > BLOCK_BYTES_MAX || u64::from(bytes) + BLOCK_HEADER_BYTES as u64 > left {
+            return Ok(Loaded::Damaged(Damage::Length));
+        }
+        self.block.resize(bytes as usize, 0);
+        self.file.read_exact_at(&mut self.block, offset + BLOCK_HEADER_BYTES as u64)?;
+        if checksum(0, offset, &[&header[..4], &header[4..8], &self.block]) != sum {
+            return Ok(Loaded::Damaged(Damage::Checksum));
+        }
+        Ok(Loaded::Whole(rows))
+    }
+
+    /// The first whole block behind a damaged one; the end if there is none.
+    fn whole_block_behind(&mut self, damaged: u64) -> std::io::Result<u64> {
+        const CHUNK_BYTES: usize = 64 << 10;
+        // A block's header and what its first bytes look like.
+        const LOOK_BYTES: usize = BLOCK_HEADER_BYTES + 2;
+        let mut chunk = vec![0; CHUNK_BYTES];
+        let mut from = damaged + 1;
+        while from + (LOOK_BYTES as u64) < self.end {
+            let count = chunk.len().min((self.end - from) as usize);
+            self.file.read_exact_at(&mut chunk[..count], from)?;
+            for (at, seen) in chunk[..count].windows(LOOK_BYTES).enumerate() {
+                let offset = from + at as u64;
+                if looks_like_a_block(seen, self.end - offset)
+                    && matches!(self.load(offset)?, Loaded::Whole(_))
+                {
+                    return Ok(offset);
+                }
+            }
+            from += (count - LOOK_BYTES + 1) as u64;
+        }
+        Ok(self.end)
+    }
+}
+
+/// What is at a place of the file.
+enum Loaded {
+    /// A block with so many rows.
+    Whole(u32),
+    Damaged(Damage),
+}
+
+/// Bytes, rows and checksum of a block.
+fn words(header: &[u8; BLOCK_HEADER_BYTES]) -> [u32; 3] {
+    let word = |at: usize| u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);
+    [word(0), word(4), word(8)]
+}
+
+/// Whether it is worth while to compare the checksum: so many bytes would fit in, and so many rows in them.
+fn looks_like_a_block(seen: &[u8], left: u64) -> bool {
+    let Some((header, content)) = seen.split_first_chunk() else { return false };
+    let [bytes, rows, _] = words(header);
+    let fits = bytes as usize <= BLOCK_BYTES_MAX && u64::from(bytes) + BLOCK_HEADER_BYTES as u64 <= left;
+    // A row has six bytes at least, and the name of a file fits in one byte's number.
+    fits && rows > 0 && rows <= bytes / 6 && content.first().is_some_and(|name| u32::from(*name) < bytes)
+}
+
+fn visit_rows(block: &[u8], rows: u32, visit: &mut impl FnMut(&Row<'_>)) -> Option<()> {
+    let mut reader = Reader::new(block);
+    let archive = Arc::from(std::str::from_utf8(reader.counted()?).ok()?);
+    for _ in 0..rows {
+        visit(&row(&mut reader, &archive)?);
+    }
+    reader.is_empty().then_some(())
 }
 
 fn row<'a>(reader: &mut Reader<'a>, archive: &Arc<str>) -> Option<Row<'a>> {

@@ -10,12 +10,13 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use mattock_env::{Files, OpenMode};
+use mattock_env::{File, Files, OpenMode};
 
 use crate::error::RepositoryError;
 use crate::fields::{FieldRanges, Fields};
 use crate::input::Failure;
 use crate::record::RecordType;
+use crate::repair;
 
 mod scan;
 mod stream;
@@ -35,6 +36,8 @@ pub struct StoredRecord<'a> {
     /// How many bytes of the file it takes; `None` if it shares a member or frame with what follows, in which case the
     /// checksum is still to be verified.
     pub length: Option<u64>,
+    /// The version of the format that it names: `1.1`.
+    pub version: &'a str,
     /// Its fields.
     pub fields: Fields<'a>,
     /// Its block.
@@ -70,6 +73,18 @@ pub struct WarcReader {
     /// The last record of a plain file lacks some of the line ends behind it: only what follows shows that it is whole.
     ends_loosely: bool,
     ended: bool,
+    /// Where the last record that could not be read begins.
+    broken_at: Option<u64>,
+}
+
+fn open_failed(path: &Path, offset: u64) -> impl Fn(io::Error) -> RepositoryError {
+    move |source| RepositoryError::Io { action: "open", path: path.to_path_buf(), offset, source }
+}
+
+/// The version in the first line of a record.
+fn version(line: &[u8]) -> &str {
+    let version = line.strip_prefix(b"WARC/").unwrap_or_default();
+    std::str::from_utf8(version.trim_ascii_end()).unwrap_or_default()
 }
 
 impl WarcReader {
@@ -80,25 +95,30 @@ impl WarcReader {
 
     /// Opens a file at a record: the offset that the writer or an index gave.
     pub fn open_at(files: &Files, path: &Path, offset: u64) -> Result<WarcReader, RepositoryError> {
-        let failed = |source: io::Error| RepositoryError::Io {
-            action: "open",
-            path: path.to_path_buf(),
-            offset,
-            source,
-        };
-        let file = files.open(path, OpenMode::Read).map_err(failed)?;
+        let failed = open_failed(path, offset);
+        let file = files.open(path, OpenMode::Read).map_err(&failed)?;
         let mut first = [0; Format::BYTES];
         let mut count = 0;
         while count < first.len() {
-            match file.read_at(&mut first[count..], offset + count as u64).map_err(failed)? {
+            match file.read_at(&mut first[count..], offset + count as u64).map_err(&failed)? {
                 0 => break,
                 read => count += read,
             }
         }
-        Ok(WarcReader {
+        Ok(WarcReader::new(path, Stream::new(file, Format::of(&first[..count]), offset), offset))
+    }
+
+    /// Opens a file that is compressed as its name says: its first bytes may be damaged.
+    pub fn open_by_name(files: &Files, path: &Path) -> Result<WarcReader, RepositoryError> {
+        let file = files.open(path, OpenMode::Read).map_err(open_failed(path, 0))?;
+        Ok(WarcReader::new(path, Stream::new(file, Format::of_name(path), 0), 0))
+    }
+
+    fn new(path: &Path, stream: Stream, offset: u64) -> WarcReader {
+        WarcReader {
             path: path.to_path_buf(),
             record_bytes_max: RECORD_BYTES_MAX,
-            stream: Stream::new(file, Format::of(&first[..count]), offset),
+            stream,
             consumed: 0,
             fields: FieldRanges::default(),
             unit_offset: offset,
@@ -106,7 +126,8 @@ impl WarcReader {
             records_unsure: 0,
             ends_loosely: false,
             ended: false,
-        })
+            broken_at: None,
+        }
     }
 
     /// Sets the largest block that is read, instead of 256 MiB.
@@ -139,9 +160,30 @@ impl WarcReader {
         Ok(Some(StoredRecord {
             offset: found.offset,
             length: found.length,
+            version: version(&buffer[..found.head.start]),
             fields: self.fields.of(&buffer[found.head]),
             block: &buffer[found.block],
         }))
+    }
+
+    /// After a record that is torn or damaged: goes on behind it with the first whole record there, and says where that is; `None` if
+    /// there is none.
+    ///
+    /// A hostile page may hold what looks like a record, and without the damaged one nobody can tell: what is read from
+    /// here on is to be believed only as far as somebody else knows of it.
+    pub fn skip_damage(&mut self) -> Result<Option<u64>, RepositoryError> {
+        let broken = self.broken_at.unwrap_or(self.whole_end);
+        let next = repair::whole_record_behind(self, broken).map_err(|source| RepositoryError::Io {
+            action: "read",
+            path: self.path.clone(),
+            offset: broken,
+            source,
+        })?;
+        match next {
+            Some(next) => self.seek(next),
+            None => self.ended = true,
+        }
+        Ok(next)
     }
 
     /// Goes over the next record and verifies it, without keeping it.
@@ -160,8 +202,13 @@ impl WarcReader {
         self.ends_loosely || self.records_unsure > 0
     }
 
-    /// Starts over somewhere else in the file.
-    pub(crate) fn seek(&mut self, offset: u64) {
+    /// The file.
+    pub(crate) fn file(&self) -> &File {
+        self.stream.file()
+    }
+
+    /// Starts over somewhere else in the file, where a record begins.
+    pub fn seek(&mut self, offset: u64) {
         self.stream.seek(offset);
         (self.consumed, self.whole_end, self.records_unsure, self.ended) = (0, offset, 0, false);
     }
@@ -201,6 +248,7 @@ impl WarcReader {
             other => other,
         };
         let path = self.path.clone();
+        self.broken_at = Some(offset);
         Err(match trouble {
             Trouble::Failure(failure) => {
                 self.ended = true;

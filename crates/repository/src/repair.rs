@@ -68,7 +68,7 @@ pub fn repair_tail(files: &Files, path: &Path) -> Result<RepairReport, Repositor
     {
         return Err(trouble);
     }
-    let next = whole_record_behind(&mut reader, &file, offset).map_err(failed("read", offset))?;
+    let next = whole_record_behind(&mut reader, offset).map_err(failed("read", offset))?;
     if let Some(next) = next {
         return Err(RepositoryError::NotATornTail { path: path.to_path_buf(), offset, next });
     }
@@ -96,7 +96,7 @@ fn only_zeros(file: &File) -> io::Result<bool> {
 
 /// Looks behind the beginning of a broken record for one that is whole. A hostile page can hold something that looks
 /// like a record, and then a torn tail is kept: the harmless mistake of the two.
-fn whole_record_behind(reader: &mut WarcReader, file: &File, broken: u64) -> io::Result<Option<u64>> {
+pub(crate) fn whole_record_behind(reader: &mut WarcReader, broken: u64) -> io::Result<Option<u64>> {
     let (pattern, shift): (&[u8], u64) = match reader.format() {
         Format::Gzip => (b"\x1f\x8b\x08", 0),
         Format::Zstandard => (&zstandard::MAGIC, 0),
@@ -107,7 +107,7 @@ fn whole_record_behind(reader: &mut WarcReader, file: &File, broken: u64) -> io:
     let mut chunk = vec![0; CHUNK_BYTES];
     let mut position = broken + 1;
     loop {
-        let count = file.read_at(&mut chunk, position)?;
+        let count = reader.file().read_at(&mut chunk, position)?;
         for at in finder.find_iter(&chunk[..count]) {
             let candidate = position + at as u64 + shift;
             reader.seek(candidate);

@@ -53,6 +53,38 @@ fn every_flipped_bit_is_noticed() {
     assert!((9 * 49..9 * 60).contains(&harmless), "{harmless}");
 }
 
+/// Of a file that was written here, whatever its first bytes are now.
+#[test]
+fn a_flipped_bit_costs_one_record() {
+    for compression in COMPRESSIONS {
+        let files = files();
+        let (path, bytes) = small_archive(&files, compression);
+        let whole = read(&files, &path).0;
+        for bit in 0..bytes.len() * 8 {
+            let mut flipped = bytes.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            put(&files, &path, &flipped);
+            let mut reader = WarcReader::open_by_name(&files, &path).unwrap();
+            let mut found = Vec::new();
+            loop {
+                match reader.next_record() {
+                    Ok(Some(record)) => found.push((record.offset, record.block.to_vec())),
+                    Ok(None) => break,
+                    Err(_) => {
+                        reader.skip_damage().unwrap();
+                    }
+                }
+            }
+            let index = whole.iter().rposition(|record| record.offset <= bit as u64 / 8).unwrap();
+            let others =
+                |(at, record): (usize, &Found)| (at != index).then(|| (record.offset, record.block.clone()));
+            let expected: Vec<_> = whole.iter().enumerate().filter_map(others).collect();
+            found.retain(|(offset, _)| *offset != whole[index].offset);
+            assert!(found == expected, "bit {bit}");
+        }
+    }
+}
+
 #[test]
 fn every_flipped_bit_of_a_frame_is_noticed() {
     let files = files();

@@ -15,6 +15,11 @@ pub(crate) fn run(args: BenchArgs) -> anyhow::Result<Ended> {
     let env = Env::real();
     match args.command {
         BenchCommand::Drum(args) => drum(&env, &args)?,
+        BenchCommand::Checkpoint(args) => {
+            let name = format!("mattock-bench-checkpoint-{:08x}", env.random.fork("bench").next_u64() as u32);
+            let (dir, turn) = (args.dir.join(name), Duration::from_secs(args.seconds.max(1)));
+            show(&mattock_lab::bench::checkpoint::run(&env, &dir, args.urls, turn)?, args.json)?;
+        }
         BenchCommand::Crawl(args) => {
             let name = format!("mattock-bench-crawl-{:08x}", env.random.fork("bench").next_u64() as u32);
             show(&mattock_lab::bench::crawl::run(&env, &args.dir.join(name))?, args.json)?;

@@ -1,6 +1,7 @@
 //! One file per command: arguments in, calls, output.
 
 pub(crate) mod bench;
+pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod crawl;

@@ -229,6 +229,11 @@ fn archive() {
 }
 
 #[test]
+fn checking() {
+    check("docs/check.md");
+}
+
+#[test]
 fn politeness() {
     check("docs/politeness.md");
 }
@@ -251,6 +256,7 @@ fn no_page_with_examples_is_forgotten() {
         "simulated-web.md",
         "configuration.md",
         "archive.md",
+        "check.md",
         "politeness.md",
         "lab.md",
         "why.md",

@@ -39,7 +39,7 @@ fn a_stopped_crawl_goes_on_by_the_command_that_it_prints() {
 }
 
 /// The pages in an archive, each with how often it is there.
-fn pages(directory: &Path) -> BTreeMap<String, u32> {
+pub(crate) fn pages(directory: &Path) -> BTreeMap<String, u32> {
     let files = Files::real();
     let mut found = BTreeMap::new();
     for file in files.list(directory).expect("the archive can be read") {

@@ -1,5 +1,6 @@
 //! The `mattock` binary as its users meet it: what it says, how it ends, and what its documentation shows.
 
+mod check;
 mod demo;
 mod examples;
 mod failures;
@@ -8,6 +9,7 @@ mod generated;
 mod help;
 mod interrupt;
 mod json;
+mod killed;
 mod lab;
 mod mistakes;
 mod process;

@@ -1,14 +1,16 @@
 //! A tiny world served from this process, which says when so many requests have come.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
+use mattock_crawl::units;
 use mattock_env::Env;
 use mattock_simweb::{
-    Answer, Params, Preset, Request, Resolution, ServeOptions, Web, World, crawl_command, serve,
+    Answer, AuditHeader, AuditLog, Params, Preset, Request, Resolution, ServeOptions, Web, World,
+    crawl_command, serve,
 };
 use tokio::sync::oneshot;
 
@@ -51,6 +53,11 @@ pub(crate) fn world(seed: u64) -> World {
 impl Served {
     /// Serves a world; crawls keep this delay.
     pub(crate) fn start(seed: u64, delay: &str, ring_at: u64) -> Served {
+        Served::watched(seed, delay, ring_at, None)
+    }
+
+    /// The same; what the server sees is written to this file.
+    pub(crate) fn watched(seed: u64, delay: &str, ring_at: u64, audit: Option<PathBuf>) -> Served {
         let (bell, heard) = channel();
         let (stop, stopped) = oneshot::channel();
         let (ready, command) = channel();
@@ -59,13 +66,20 @@ impl Served {
             mattock_env::run(async move {
                 let world = world(seed);
                 let seeds = world.seeds();
+                let header = AuditHeader {
+                    seed,
+                    delay_ms: units::parse_duration(&delay).ok().map(|delay| delay.as_millis() as u64),
+                    params: world.params().clone(),
+                };
+                let log = audit
+                    .map(|path| AuditLog::create(&Env::real(), &path, &header).expect("it can be written"));
                 let web = Arc::new(Counted { world, requests: AtomicU64::new(0), ring_at, bell });
                 let options = ServeOptions::default();
-                let server = serve(&Env::real(), web, options, None).await.expect("free ports are found");
+                let server = serve(&Env::real(), web, options, log).await.expect("free ports are found");
                 let (dns, port) = (server.dns_address(), server.http_port());
                 ready.send(crawl_command(&seeds, dns, port, &delay, Path::new("crawl"))).expect("awaited");
                 let _ = stopped.await;
-                server.stop().await.expect("there is no log that could fail");
+                server.stop().await.expect("the log can be written");
             });
         });
         let command = command.recv().expect("the server says where it is");

@@ -55,6 +55,11 @@ impl Part {
         Part { seat, env: env.clone(), lane, under_way: None, committed, longest_pause: Duration::ZERO }
     }
 
+    /// The newest checkpoint that counts, as far as this partition has heard.
+    pub(crate) fn committed(&self) -> u64 {
+        self.committed
+    }
+
     /// Whether one is being written here, or elsewhere while this one is done.
     pub(crate) fn is_busy(&self) -> bool {
         self.under_way.is_some()

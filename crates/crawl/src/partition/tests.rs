@@ -1,12 +1,13 @@
 //! The loop before what no server can do to it.
 
 use super::*;
-use crate::RawConfig;
 use crate::checkpoint::{Checkpoint, Coordinator, Seat};
 use crate::exchange::Hub;
+use crate::{RawConfig, task};
 use mattock_env::sim::Simulation;
 use mattock_fetch::FetchOutcome;
-use mattock_frontier::{Finished, FrontierOptions, RobotsAnswer, Scope, ScopeRule, Servers};
+use mattock_frontier::{Finished, FrontierOptions, Next, Purpose, RobotsAnswer, Scope, ScopeRule, Servers};
+use mattock_weburl::WebUrl;
 use std::path::Path;
 
 fn partition(env: &Env) -> Partition {
@@ -54,6 +55,8 @@ fn a_fetch_that_breaks_down_is_an_outcome_and_its_host_goes_on() {
             sender: sender.clone(),
             in_flight: BTreeMap::new(),
             number_next: 0,
+            unread: VecDeque::new(),
+            returns: Returns::new(),
         };
         loop {
             run.count_failed().unwrap();

@@ -1,8 +1,10 @@
 //! What can happen to a crawl, on the simulated Web.
 #![expect(clippy::unwrap_used, reason = "a test that fails says where")]
 
+mod check;
 mod determinism;
 mod hostile;
+mod large;
 mod limits;
 mod mistakes;
 mod partitions;

@@ -12,6 +12,7 @@ use super::{Response, Terms, Transport};
 use crate::Failure;
 use crate::exchange::Timings;
 use crate::http::{Chunks, Framing, Head, Progress, Truncation, head_end, may_be_http};
+use crate::spill::{HELD_BYTES_MAX, Spill, make_room};
 
 /// Bytes that are asked for in one read.
 const READ_BYTES: usize = 32 * 1024;
@@ -31,12 +32,13 @@ pub(super) async fn exchange(
     transport: &mut Transport,
     request: &[u8],
     buffer: &mut Vec<u8>,
+    spill: &mut Spill,
     terms: &Terms<'_>,
     timings: &mut Timings,
 ) -> Result<Response, Failure> {
     transport.allow(terms.limits);
     let head = ask(transport, request, buffer, terms, timings).await?;
-    read_body(transport, head, buffer, terms).await
+    read_body(transport, head, buffer, spill, terms).await
 }
 
 /// Sends a request and reads the response's head; the beginning of the body may be in the buffer too.
@@ -116,22 +118,30 @@ async fn read_body(
     transport: &mut Transport,
     head: Head,
     buffer: &mut Vec<u8>,
+    spill: &mut Spill,
     terms: &Terms<'_>,
 ) -> Result<Response, Failure> {
     let framing = head.framing(buffer)?;
     let start = head.len;
     // One byte more than allowed must be seen before a body counts as cut.
     let longest = start.saturating_add(terms.body_bytes_max);
-    let mut body =
-        Body { framing, start, longest, chunks: Chunks::new(start), clean: head.keeps_alive(buffer) };
+    let room_max = if terms.spills.is_some() { HELD_BYTES_MAX } else { RESERVE_BYTES_MAX };
+    let chunks = Chunks::new(start);
+    let mut body = Body { framing, start, longest, room_max, chunks, clean: head.keeps_alive(buffer) };
     let mut begun = None;
     let truncated = loop {
         match body.step(buffer) {
             Step::Done(truncated) => break truncated,
-            Step::Read(room) => buffer.reserve(room),
+            Step::Read(room) => {
+                if body.relieve(buffer, spill, terms) {
+                    // Others have their turn: a quick server could keep us here for long.
+                    tokio::task::yield_now().await;
+                }
+                make_room(buffer, room);
+            }
         }
         let begun = *begun.get_or_insert_with(|| terms.clock.now());
-        if terms.is_too_slow(begun, buffer.len() - start) {
+        if terms.is_too_slow(begun, spill.len + buffer.len() - start) {
             break Some(Truncation::Time);
         }
         match terms.clock.timeout(terms.wait(terms.limits.idle), transport.read_buf(buffer)).await {
@@ -148,16 +158,18 @@ async fn read_body(
     if framing == Framing::Chunked {
         buffer.truncate(body.chunks.decoded);
     }
-    buffer.truncate(longest);
+    buffer.truncate(body.longest);
     let reusable = body.clean && truncated.is_none() && framing != Framing::UntilClose;
     Ok(Response { head, truncated, reusable })
 }
 
-/// A body on its way in.
+/// A body on its way in. Places are those in the buffer: what is spilled makes the rest of it shorter.
 struct Body {
+    /// Of what is not spilled.
     framing: Framing,
     start: usize,
     longest: usize,
+    room_max: usize,
     chunks: Chunks,
     /// Whether the connection can be used again after it.
     clean: bool,
@@ -181,7 +193,7 @@ impl Body {
                 if whole <= self.longest && buffer.len() >= whole {
                     return self.ends_at(whole, buffer);
                 }
-                room = whole.min(self.longest + 1).saturating_sub(end).clamp(1, RESERVE_BYTES_MAX);
+                room = whole.min(self.longest + 1).saturating_sub(end).clamp(1, self.room_max);
             }
             Framing::Chunked => {
                 let progress = self.chunks.advance(buffer);
@@ -203,6 +215,22 @@ impl Body {
             true => Step::Done(Some(Truncation::Length)),
             false => Step::Read(room),
         }
+    }
+
+    /// Spills what there is if it is much; whether it did.
+    fn relieve(&mut self, buffer: &mut Vec<u8>, spill: &mut Spill, terms: &Terms<'_>) -> bool {
+        let end = if self.framing == Framing::Chunked { self.chunks.decoded } else { buffer.len() };
+        if !spill.relieve(terms.spills, buffer, self.start..end) {
+            return false;
+        }
+        let spilled = end - self.start;
+        self.longest -= spilled;
+        match &mut self.framing {
+            Framing::Length(length) => *length -= spilled as u64,
+            Framing::Chunked => self.chunks.spilled(spilled),
+            Framing::Empty | Framing::UntilClose => {}
+        }
+        true
     }
 
     /// The body ends here; what is behind it was not asked for.

@@ -19,10 +19,11 @@ use super::{Response, Terms, Transport};
 use crate::Failure;
 use crate::exchange::Timings;
 use crate::http::{Head, Truncation, head_end};
+use crate::spill::{Spill, make_room};
 use crate::tls::Allowance;
 
 /// What a server may send before we have read it.
-const WINDOW_BYTES: u32 = 1024 * 1024;
+const WINDOW_BYTES: u32 = 256 * 1024;
 /// Frames without bytes in a body before it counts as broken.
 const EMPTY_FRAMES_MAX: u32 = 64;
 /// Wire bytes that one frame of the body may cost besides its bytes.
@@ -74,6 +75,7 @@ impl Http2 {
         &mut self,
         request: &[u8],
         buffer: &mut Vec<u8>,
+        spill: &mut Spill,
         terms: &Terms<'_>,
         timings: &mut Timings,
     ) -> Result<Response, Failure> {
@@ -100,10 +102,10 @@ impl Http2 {
             return Err(Failure::HeadTooLarge);
         }
         let head = Head::parse(buffer, head_end(buffer, 0).ok_or(Failure::Protocol)?)?;
-        let longest = head.len.saturating_add(terms.body_bytes_max);
+        let longest = |spill: &Spill| head.len.saturating_add(terms.body_bytes_max) - spill.len;
         let mut empty_frames = 0;
         let truncated = loop {
-            if terms.is_too_slow(begun, buffer.len() - head.len) {
+            if terms.is_too_slow(begun, spill.len + buffer.len() - head.len) {
                 break Some(Truncation::Time);
             }
             let data = drive(driver, poll_fn(|cx| body.poll_data(cx)));
@@ -114,6 +116,7 @@ impl Http2 {
                         break Some(Truncation::Disconnect);
                     }
                     allow(data.len() as u64 + FRAME_BYTES);
+                    make_room(buffer, data.len());
                     buffer.extend_from_slice(&data);
                     // The window is ours to give; an error means that the stream is over, which the next read tells.
                     let _ = body.flow_control().release_capacity(data.len());
@@ -122,11 +125,15 @@ impl Http2 {
                 Ok(Some(Some(Err(_))) | None) => break Some(Truncation::Disconnect),
                 Err(_) => break Some(Truncation::Time),
             }
-            if buffer.len() > longest {
+            let end = buffer.len();
+            if end > longest(spill) {
                 break Some(Truncation::Length);
             }
+            if spill.relieve(terms.spills, buffer, head.len..end) {
+                tokio::task::yield_now().await;
+            }
         };
-        buffer.truncate(longest);
+        buffer.truncate(longest(spill));
         // A body that was cut leaves a stream that is still sending; the connection is dropped, undrained.
         Ok(Response { head, truncated, reusable: truncated.is_none() })
     }

@@ -18,6 +18,7 @@ use mattock_env::{Clock, Elapsed, Net, Stream, Time};
 
 use crate::exchange::{Protocol, Timings};
 use crate::http::{Head, Truncation};
+use crate::spill::{Spill, Spills};
 use crate::tls::TlsInfo;
 use crate::{Failure, Limits};
 pub(crate) use transport::Transport;
@@ -39,7 +40,7 @@ enum Wire {
     Http2(Box<http2::Http2>),
 }
 
-/// A response as it lies in the buffer: head, then body.
+/// A response as it lies in the buffer: head, then body, of which the beginning may be spilled.
 #[derive(Debug)]
 pub(crate) struct Response {
     pub(crate) head: Head,
@@ -55,6 +56,8 @@ pub(crate) struct Terms<'a> {
     pub(crate) body_bytes_max: usize,
     /// When everything must be over.
     pub(crate) deadline: Time,
+    /// Where large bodies go; `None` if they stay in memory.
+    pub(crate) spills: Option<&'a Spills>,
 }
 
 impl Terms<'_> {
@@ -135,20 +138,23 @@ impl Connection {
         }
     }
 
-    /// Sends a request and reads the response into `buffer`, which is emptied first. On failure the connection is of
-    /// no further use; `buffer` then tells whether anything came.
+    /// Sends a request and reads the response into `buffer`, which is emptied first, and `spill`. On failure the connection
+    /// is of no further use; `buffer` then tells whether anything came.
     pub(crate) async fn exchange(
         &mut self,
         request: &[u8],
         buffer: &mut Vec<u8>,
+        spill: &mut Spill,
         terms: &Terms<'_>,
         timings: &mut Timings,
     ) -> Result<Response, Failure> {
         buffer.clear();
         match &mut self.wire {
-            Wire::Http1(transport) => http1::exchange(transport, request, buffer, terms, timings).await,
+            Wire::Http1(transport) => {
+                http1::exchange(transport, request, buffer, spill, terms, timings).await
+            }
             #[cfg(feature = "http2")]
-            Wire::Http2(http2) => http2.exchange(request, buffer, terms, timings).await,
+            Wire::Http2(http2) => Box::pin(http2.exchange(request, buffer, spill, terms, timings)).await,
         }
     }
 }

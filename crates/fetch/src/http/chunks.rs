@@ -56,6 +56,13 @@ impl Chunks {
         progress
     }
 
+    /// So many decoded bytes were taken out of the buffer, after an [`advance`](Chunks::advance).
+    pub(crate) fn spilled(&mut self, bytes: usize) {
+        debug_assert_eq!(self.next, self.decoded);
+        self.decoded -= bytes;
+        self.next -= bytes;
+    }
+
     fn decode(&mut self, buffer: &mut [u8]) -> Progress {
         loop {
             match self.state {

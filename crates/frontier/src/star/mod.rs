@@ -370,6 +370,12 @@ impl Degrees {
     }
 }
 
+/// The repository's checkpoint and the number of URLs that wait, of what [`Star::encode`] wrote; `None` if it cannot be read.
+pub(crate) fn checkpoint_and_waiting(state: &[u8]) -> Option<(u64, u64)> {
+    let saved = Saved::decode(state, 1)?;
+    Some((saved.checkpoint, saved.waiting))
+}
+
 /// What [`Star::encode`] wrote.
 struct Saved {
     checkpoint: u64,

@@ -11,6 +11,25 @@ use crate::Refusal;
 pub(super) const SEGMENTS_LIMIT: usize = 64;
 
 pub(super) fn judge(path: &str, limits: &Limits) -> Verdict {
+    if is_plain(path) && limits.path_segments_max >= 2 {
+        return Verdict::Passed;
+    }
+    judge_segments(path, limits)
+}
+
+/// Whether there is nothing to look for: no more than two segments, none of which begins like a date. Most paths are.
+fn is_plain(path: &str) -> bool {
+    let bytes = path.as_bytes();
+    let dated =
+        |slash: Option<usize>| slash.is_none_or(|slash| bytes.get(slash + 1).is_some_and(u8::is_ascii_digit));
+    // At most two slashes are at the first and the last place.
+    bytes.first() == Some(&b'/')
+        && bytes.iter().filter(|byte| **byte == b'/').count() <= 2
+        && !dated(Some(0))
+        && !dated(path.rfind('/'))
+}
+
+fn judge_segments(path: &str, limits: &Limits) -> Verdict {
     let mut segments = [""; SEGMENTS_LIMIT];
     let mut count = 0;
     let segments_max = limits.path_segments_max.min(SEGMENTS_LIMIT);
@@ -145,6 +164,12 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn what_is_plain_passes(path in "(/[0-9a-c-]{0,8}){1,4}") {
+            let limits = Limits::for_year(2026);
+            prop_assert_eq!(judge(&path, &limits), judge_segments(&path, &limits));
+        }
+
         #[test]
         fn repetition_is_what_the_rules_say(segments in proptest::collection::vec("[a-d]", 0..14)) {
             let limits = Limits::default();

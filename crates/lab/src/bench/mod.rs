@@ -1,5 +1,6 @@
 //! What `mattock bench` measures: always ratios of things measured in one run, in turns, medians of several rounds.
 
+pub mod checkpoint;
 pub mod crawl;
 mod pages;
 pub mod path;

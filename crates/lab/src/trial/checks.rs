@@ -17,7 +17,7 @@ use super::{LOG, ROOT};
 /// Everything that is wrong. `lossy`: the network was so bad that pages may have failed for good.
 pub(super) fn all(env: &Env, journal: &Env, truth: &Truth, summary: &Summary, lossy: bool) -> Vec<String> {
     let mut problems = Vec::new();
-    match archive(env, truth, lossy) {
+    match archive(env, Path::new(ROOT), truth, lossy) {
         Ok(found) => problems.extend(found),
         Err(error) => problems.push(format!("the archive or the ledger cannot be read: {error}")),
     }
@@ -41,10 +41,16 @@ pub(super) fn all(env: &Env, journal: &Env, truth: &Truth, summary: &Summary, lo
     problems
 }
 
-/// Archive, ledger and accounts against each other and the truth.
-fn archive(env: &Env, truth: &Truth, lossy: bool) -> Result<Vec<String>, Box<dyn std::error::Error>> {
+/// What is wrong with a crawl that is over: archive, ledger and accounts against each other and the truth. `lossy`: pages may have
+/// failed for good.
+pub fn archive(
+    env: &Env,
+    root: &Path,
+    truth: &Truth,
+    lossy: bool,
+) -> Result<Vec<String>, Box<dyn std::error::Error>> {
     let mut problems = Vec::new();
-    let saved = SavedCrawl::open(env, Path::new(ROOT))?;
+    let saved = SavedCrawl::open(env, root)?;
     for (index, counts) in saved.partitions().enumerate() {
         if counts.missing() != 0 || counts.queued + counts.in_flight > 0 {
             problems.push(format!("the accounts of partition {index} are not closed: {counts:?}"));

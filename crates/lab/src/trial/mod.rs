@@ -5,7 +5,7 @@
 //! from there. In the last life nothing fails, and the crawl must come to its end. Then the [checks](checks) look at
 //! what is there and at what the servers saw. All of it depends on the seed alone.
 
-mod checks;
+pub mod checks;
 
 use std::path::Path;
 use std::sync::Arc;

@@ -3,6 +3,8 @@
 //! The buffer grows with what has arrived and was not consumed, never with what a header claims. "Unit" is said of
 //! gzip members and Zstandard frames alike: a unit is over only when its checksum was right. Plain files have none.
 
+use std::path::Path;
+
 use mattock_env::File;
 
 use crate::gzip::Members;
@@ -22,6 +24,15 @@ pub(crate) enum Format {
 impl Format {
     /// As many bytes as it takes to know.
     pub(super) const BYTES: usize = 4;
+
+    /// What a file of this name should be made of.
+    pub(super) fn of_name(path: &Path) -> Format {
+        match path.extension().and_then(|extension| extension.to_str()) {
+            Some("gz") => Format::Gzip,
+            Some("zst") => Format::Zstandard,
+            _ => Format::Plain,
+        }
+    }
 
     /// What the first bytes say, of which there may be fewer.
     pub(super) fn of(first: &[u8]) -> Format {
@@ -60,6 +71,10 @@ impl Stream {
             Format::Zstandard => Source::Zstandard(Box::new(Frames::new(position))),
         };
         Stream { file, source, in_unit: false, plain: Vec::new(), start: 0, filled: 0 }
+    }
+
+    pub(super) fn file(&self) -> &File {
+        &self.file
     }
 
     pub(super) fn format(&self) -> Format {

@@ -1,0 +1,73 @@
+//! `mattock check` on the crawl that the crawl's own tests keep.
+
+use std::path::Path;
+
+use mattock_env::Files;
+
+use crate::process::{Scratch, root};
+
+fn copy(from: &Path, to: &Path) {
+    let files = Files::real();
+    files.create_dir_all(to).expect("a directory can be made");
+    for entry in files.list(from).expect("the crawl is there") {
+        let (from, to) = (from.join(&entry.name), to.join(&entry.name));
+        if entry.is_dir {
+            copy(&from, &to);
+        } else {
+            let bytes = files.read(&from).expect("the crawl can be read");
+            files.write_atomic(&to, &bytes).expect("a file can be written");
+        }
+    }
+}
+
+/// A crawl in `c`.
+fn crawl(name: &str) -> Scratch {
+    let scratch = Scratch::new(name);
+    copy(&root().join("crates/crawl/tests/fixtures/v1"), &scratch.path().join("c"));
+    scratch
+}
+
+/// Changes one byte of a file in `c`.
+fn damage(scratch: &Scratch, name: &str, offset: usize) {
+    let (files, path) = (Files::real(), scratch.path().join("c").join(name));
+    let mut bytes = files.read(&path).expect("the crawl has such a file");
+    bytes[offset] ^= 1;
+    files.write_atomic(&path, &bytes).expect("a file can be written");
+}
+
+#[test]
+fn a_whole_crawl() {
+    let scratch = crawl("check_whole");
+    scratch.snapshot("check_whole", &["check", "c"]);
+    scratch.snapshot("check_whole_json", &["check", "--json", "c"]);
+    scratch.snapshot("check_whole_repair", &["check", "--repair", "c"]);
+}
+
+#[test]
+fn damage_of_every_sort_is_told_with_what_can_be_done() {
+    let scratch = crawl("check_damaged");
+    damage(&scratch, "warc/mattock-p1-20070609000000-00000.warc.gz", 9000);
+    damage(&scratch, "state/ledger/1", 300);
+    damage(&scratch, "state/frontier/0/seen/tail-000001-000001", 5);
+    Files::real().write_atomic(&scratch.path().join("c/warc/of-somebody-else"), b"x").unwrap();
+    scratch.snapshot("check_damaged", &["check", "c"]);
+    scratch.snapshot("check_damaged_json", &["check", "--json", "c"]);
+}
+
+#[test]
+fn a_damaged_checkpoint_is_made_anew() {
+    let scratch = crawl("check_repair");
+    damage(&scratch, "state/CHECKPOINT", 90);
+    scratch.snapshot("check_damaged_checkpoint", &["check", "c"]);
+    let said = scratch.mattock(&["check", "--repair", "c"]);
+    let said = String::from_utf8(said.stdout).unwrap();
+    assert!(said.starts_with("c is whole.") && said.contains("made anew as checkpoint 1"), "{said}");
+    assert!(scratch.mattock(&["check", "c"]).status.success());
+}
+
+#[test]
+fn where_no_crawl_is() {
+    let scratch = Scratch::new("check_nothing");
+    scratch.snapshot("check_nothing", &["check", "c"]);
+    scratch.snapshot("check_no_directory", &["check"]);
+}

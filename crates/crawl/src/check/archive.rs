@@ -1,0 +1,380 @@
+//! The archive, record by record, and beside it the ledgers, row by row.
+//!
+//! A partition writes a page's records, and then its row; so the rows that have a place stand in the order of the archive, and
+//! both are read side by side. Robots.txt files are the only responses without a row.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::path::Path;
+
+use mattock_repository::{Digest, RecordType, RepositoryError, StoredRecord, WarcReader};
+use mattock_weburl::WebUrl;
+
+use super::report::FindingKind;
+use super::rows::{PlacedRow, Rows};
+use super::{Check, ledger};
+use crate::CrawlError;
+use crate::checkpoint::Checkpoint;
+
+/// The version that the crawl writes.
+const WARC_VERSION: &str = "1.1";
+
+impl Check<'_> {
+    /// Reads archive and ledgers up to the newest checkpoint.
+    pub(super) fn archive(&mut self) -> Result<(), CrawlError> {
+        let checkpoint = self.read_checkpoint()?.unwrap_or_default();
+        self.report.checkpoint = checkpoint.number;
+        self.report.checkpoint_unix_s = checkpoint.unix_micros.div_euclid(1_000_000);
+        self.report.partitions = checkpoint.partitions.len() as u64;
+        let files = self.files(&checkpoint)?;
+        for (partition, record) in checkpoint.partitions.iter().enumerate() {
+            let accounts = record.accounts();
+            self.report.urls_seen += accounts.seen;
+            self.report.urls_settled += accounts.settled();
+            self.report.urls_open += record.queued + record.in_flight;
+            let ours = files_of(&checkpoint, partition);
+            let path = self.directory.ledger(partition);
+            let length = record.ledger_bytes;
+            let mut rows = (length > 0).then(|| Rows::open(self.env, path.clone(), length, &mut self.found));
+            let mut robots = Robots::default();
+            let order: BTreeMap<&str, usize> =
+                ours.iter().enumerate().map(|(at, (name, _))| (*name, at)).collect();
+            for (at, (name, length)) in ours.iter().enumerate() {
+                self.pass_rows(&mut rows, |row| order.get(&*row.file).is_none_or(|of| *of < at));
+                self.file(name, *length, &files, &mut rows, &mut robots);
+                self.pass_rows(&mut rows, |row| *row.file == **name);
+            }
+            self.pass_rows(&mut rows, |_| true);
+            let Some(rows) = rows else { continue };
+            self.report.rows += rows.count;
+            let settled = accounts.fetched + accounts.failed;
+            if rows.damaged == 0 && rows.count != settled {
+                let what = format!("{} rows, and {settled} URLs were fetched or failed", rows.count);
+                self.found.problem(FindingKind::Accounts, &path, None, what);
+            }
+            let ledger = ledger::Ledger { env: self.env, path: &path, length, rows: rows.count };
+            ledger.twice(&mut self.found);
+            ledger.of_others(partition, checkpoint.partitions.len(), &mut self.found);
+            self.grown(&path, length)?;
+        }
+        Ok(())
+    }
+
+    /// Lengths of the archive's files as they are.
+    fn files(&mut self, checkpoint: &Checkpoint) -> Result<BTreeMap<String, u64>, CrawlError> {
+        let warc = self.directory.warc();
+        let mut files = BTreeMap::new();
+        if self.env.files.entry(&warc).map_err(CrawlError::io("look at", &warc))?.is_some() {
+            for entry in self.env.files.list(&warc).map_err(CrawlError::io("list", &warc))? {
+                files.insert(entry.name, entry.len);
+            }
+        }
+        for (name, &length) in &checkpoint.archive {
+            let path = warc.join(name);
+            let what = match files.get(name) {
+                None => "the checkpoint names it, and it is not there".to_owned(),
+                Some(&bytes) if bytes < length => {
+                    format!("it has {bytes} bytes, and the checkpoint says {length}")
+                }
+                Some(&bytes) => {
+                    if bytes > length && !self.report.running {
+                        let what = format!("{} bytes were written after the checkpoint", bytes - length);
+                        self.found.note(FindingKind::Younger, &path, what);
+                    }
+                    continue;
+                }
+            };
+            self.found.problem(FindingKind::ArchiveFile, &path, None, what);
+        }
+        let unknown = |name: &&String| !self.report.running && !checkpoint.archive.contains_key(*name);
+        for name in files.keys().filter(unknown) {
+            let what = "the checkpoint does not know it: it is younger, or of somebody else";
+            self.found.note(FindingKind::Younger, &warc.join(name), what);
+        }
+        Ok(files)
+    }
+
+    /// Notes what was written to a ledger after the checkpoint.
+    fn grown(&mut self, path: &Path, length: u64) -> Result<(), CrawlError> {
+        if self.report.running {
+            return Ok(());
+        }
+        let entry = self.env.files.entry(path).map_err(CrawlError::io("look at", path))?;
+        if let Some(more) = entry.and_then(|entry| entry.len.checked_sub(length)).filter(|more| *more > 0) {
+            let what = format!("{more} bytes were written after the checkpoint");
+            self.found.note(FindingKind::Younger, path, what);
+        }
+        Ok(())
+    }
+
+    /// Passes over rows whose records were not met: their pages are lost.
+    fn pass_rows(&mut self, rows: &mut Option<Rows>, lost: impl Fn(&PlacedRow) -> bool) {
+        let Some(rows) = rows else { return };
+        while rows.peek(&mut self.found).is_some_and(&lost) {
+            let Some(row) = rows.pop() else { break };
+            let path = self.directory.warc().join(&*row.file);
+            self.found.page(FindingKind::Page, &path, row.offset, &row.url, "a page cannot be read");
+        }
+        self.progress.add(rows.take_bytes_read(), &self.directory.ledgers());
+    }
+
+    /// Reads one file up to its length at the checkpoint.
+    fn file(
+        &mut self,
+        name: &str,
+        length: u64,
+        files: &BTreeMap<String, u64>,
+        rows: &mut Option<Rows>,
+        robots: &mut Robots,
+    ) {
+        let Some(&bytes) = files.get(name) else { return };
+        let path = self.directory.warc().join(name);
+        let mut reader = match WarcReader::open_by_name(&self.env.files, &path) {
+            Ok(reader) => reader,
+            Err(error) => {
+                return self.found.problem(FindingKind::ArchiveFile, &path, None, error.to_string());
+            }
+        };
+        self.report.archive_files += 1;
+        self.report.archive_bytes += bytes.min(length);
+        let mut at = 0;
+        loop {
+            let end = reader.whole_end();
+            if end >= length {
+                break;
+            }
+            self.progress.add(end.saturating_sub(at), &path);
+            at = at.max(end);
+            match reader.next_record() {
+                Ok(Some(record)) => self.record(name, &path, length, &record, rows, robots),
+                Ok(None) if bytes < length => break,
+                Ok(None) => {
+                    self.found.problem(
+                        FindingKind::Record,
+                        &path,
+                        Some(end),
+                        "the last record ends too early",
+                    );
+                    break;
+                }
+                Err(error) => {
+                    let (offset, what) = told(&error, end);
+                    self.found.problem(FindingKind::Record, &path, Some(offset), what);
+                    match reader.skip_damage() {
+                        Ok(Some(next)) if next < length => {}
+                        _ => break,
+                    }
+                }
+            }
+        }
+        self.progress.add(bytes.min(length).saturating_sub(at), &path);
+    }
+
+    /// Verifies a record, and finds its row if it is a page.
+    fn record(
+        &mut self,
+        name: &str,
+        path: &Path,
+        length: u64,
+        record: &StoredRecord<'_>,
+        rows: &mut Option<Rows>,
+        robots: &mut Robots,
+    ) {
+        let offset = record.offset;
+        let url = record.target_uri().unwrap_or_default();
+        self.report.records += 1;
+        if record.version != WARC_VERSION {
+            let what = format!(
+                "a record has WARC version {}, and this program writes and checks {WARC_VERSION}; use the program that wrote it",
+                record.version
+            );
+            self.found.page(FindingKind::Record, path, offset, url, what);
+        }
+        if record.length.is_none_or(|bytes| offset + bytes > length) {
+            let what = format!("the checkpoint ends at byte {length}, inside this record");
+            self.found.page(FindingKind::Record, path, offset, url, what);
+        }
+        if let Some(what) = wrong_digest(record) {
+            self.found.page(FindingKind::Record, path, offset, url, what);
+        }
+        if record.kind() != Some(RecordType::Response) {
+            return;
+        }
+        self.report.responses += 1;
+        self.pass_rows(rows, |row| *row.file == *name && row.offset < offset);
+        let Some(known) = rows else { return };
+        let listed =
+            known.peek(&mut self.found).is_some_and(|row| *row.file == *name && row.offset == offset);
+        if !listed {
+            let excused = known.has_gap();
+            if !robots.takes(url, record.block) && !excused {
+                let what = "a page that has no row in the ledger";
+                self.found.page(FindingKind::Unlisted, path, offset, url, what);
+            }
+            return;
+        }
+        let Some(row) = known.pop() else { return };
+        let digest = row.digest.map(|digest| digest.to_string());
+        let differs = if row.url != url {
+            Some(format!("the ledger has {} here", row.url))
+        } else if record.length.is_some_and(|bytes| bytes != row.length) {
+            Some(format!("the ledger says that the record has {} bytes", row.length))
+        } else if digest.as_deref() != record.fields.get("WARC-Payload-Digest") {
+            Some("the ledger has another digest of the page".to_owned())
+        } else {
+            None
+        };
+        match differs {
+            Some(what) => self.found.page(FindingKind::Page, path, offset, url, what),
+            None => self.report.pages += 1,
+        }
+    }
+}
+
+/// The archive files of a partition, in the order in which they were written.
+fn files_of(checkpoint: &Checkpoint, partition: usize) -> Vec<(&str, u64)> {
+    let count = checkpoint.partitions.len();
+    let mut files: Vec<_> = checkpoint
+        .archive
+        .iter()
+        .filter_map(|(name, length)| {
+            let (of, digits, serial) = parse(name);
+            (of.filter(|of| *of < count && count > 1).unwrap_or(0) == partition).then_some((
+                digits,
+                serial,
+                name.as_str(),
+                *length,
+            ))
+        })
+        .collect();
+    files.sort_unstable();
+    files.into_iter().map(|(_, _, name, length)| (name, length)).collect()
+}
+
+/// Partition, time and serial in a file's name: `PREFIX-pPARTITION-TIME-SERIAL.warc.gz`.
+fn parse(name: &str) -> (Option<usize>, &str, u64) {
+    let stem = name.split_once(".warc").map_or(name, |(stem, _)| stem);
+    let mut words = stem.rsplit('-');
+    let serial = words.next().and_then(|serial| serial.parse().ok()).unwrap_or(0);
+    let digits = words.next().unwrap_or_default();
+    let partition = words.next().and_then(|word| word.strip_prefix('p')?.parse().ok());
+    (partition, digits, serial)
+}
+
+/// Where a record cannot be read, and why.
+fn told(error: &RepositoryError, end: u64) -> (u64, String) {
+    match error {
+        RepositoryError::Torn { offset, .. } => (*offset, "the file ends inside this record".into()),
+        RepositoryError::Damaged { offset, damage, .. } => {
+            (*offset, format!("a record is damaged: {damage}"))
+        }
+        RepositoryError::NotWarc { offset, what, .. } => {
+            (*offset, format!("there is no WARC record: {what}"))
+        }
+        RepositoryError::Unreadable { offset, what, .. } => {
+            (*offset, format!("a record cannot be read: {what}"))
+        }
+        RepositoryError::TooLarge { offset, bytes, .. } => {
+            (*offset, format!("a record of {bytes} bytes is too large to be verified"))
+        }
+        other => (end, other.to_string()),
+    }
+}
+
+/// What is wrong with the digests of a record.
+fn wrong_digest(record: &StoredRecord<'_>) -> Option<&'static str> {
+    let differs = |name: &str, bytes: &[u8]| {
+        record.fields.get(name).is_some_and(|digest| digest != Digest::of(&[bytes]).to_string())
+    };
+    if differs("WARC-Block-Digest", record.block) {
+        return Some("a record's block has another digest than it says");
+    }
+    let is_response = record.kind() == Some(RecordType::Response);
+    if is_response && differs("WARC-Payload-Digest", &record.block[head_bytes(record.block)..]) {
+        return Some("a page has another digest than its record says");
+    }
+    None
+}
+
+/// Bytes of an HTTP head with the blank line that ends it.
+fn head_bytes(block: &[u8]) -> usize {
+    let mut line_begins = 0;
+    while let Some(at) = block[line_begins..].iter().position(|byte| *byte == b'\n') {
+        let line = &block[line_begins..line_begins + at];
+        line_begins += at + 1;
+        if line.is_empty() || line == b"\r" {
+            break;
+        }
+    }
+    line_begins
+}
+
+/// Knows which responses are robots.txt files: those by that name, and where they redirect to.
+#[derive(Default)]
+pub(super) struct Robots {
+    expected: BTreeSet<String>,
+    /// The same in order of arrival.
+    order: VecDeque<String>,
+}
+
+impl Robots {
+    /// Redirects that are remembered.
+    const MAX: usize = 1 << 14;
+
+    /// Whether a response is one.
+    fn takes(&mut self, url: &str, block: &[u8]) -> bool {
+        let Ok(parsed) = WebUrl::parse(url) else { return false };
+        if parsed.path_and_query() != "/robots.txt" && !self.expected.contains(url) {
+            return false;
+        }
+        for line in block[..head_bytes(block)].split(|byte| *byte == b'\n') {
+            let Some(colon) = line.iter().position(|byte| *byte == b':') else { continue };
+            if !line[..colon].trim_ascii().eq_ignore_ascii_case(b"location") {
+                continue;
+            }
+            let location = std::str::from_utf8(line[colon + 1..].trim_ascii()).ok();
+            if let Some(target) = location.and_then(|location| parsed.join(location).ok()) {
+                self.expect(target.as_str());
+            }
+        }
+        true
+    }
+
+    fn expect(&mut self, url: &str) {
+        if !self.expected.insert(url.to_owned()) {
+            return;
+        }
+        self.order.push_back(url.to_owned());
+        if self.order.len() > Robots::MAX
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.expected.remove(&oldest);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_tell_the_partition_and_the_order() {
+        assert_eq!(parse("a-p-1-p3-20260102030405-00017.warc.gz"), (Some(3), "20260102030405", 17));
+        assert_eq!(parse("mattock-20260102030405-100017.warc.zst"), (None, "20260102030405", 100_017));
+    }
+
+    #[test]
+    fn a_head_ends_at_its_first_blank_line() {
+        assert_eq!(head_bytes(b"HTTP/1.1 200 OK\r\nA: b\r\n\r\nbody\r\n\r\n"), 25);
+        assert_eq!(head_bytes(b"HTTP/1.1 200 OK\nA: b\n\n\nbody"), 22);
+        assert_eq!(head_bytes(b"HTTP/1.1 200 OK"), 0);
+    }
+
+    #[test]
+    fn robots_may_move() {
+        let mut robots = Robots::default();
+        assert!(!robots.takes("http://a.com/rules.txt", b"HTTP/1.1 200 OK\r\n\r\n"));
+        assert!(robots.takes("http://a.com/robots.txt", b"HTTP/1.1 301 X\r\nlocation: /rules.txt\r\n\r\n"));
+        assert!(robots.takes("http://a.com/rules.txt", b"HTTP/1.1 200 OK\r\n\r\n"));
+        assert!(!robots.takes("http://a.com/robots.txt?x", b"HTTP/1.1 200 OK\r\n\r\n"));
+    }
+}

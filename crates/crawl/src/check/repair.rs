@@ -1,0 +1,127 @@
+//! Bringing in order what can be: only what no checkpoint counts is ever cut off or removed.
+
+use std::path::Path;
+
+use mattock_env::{Env, OpenMode};
+use mattock_frontier::Frontier;
+use mattock_repository::{WriterOptions, cut_back};
+
+use super::report::{CheckReport, Finding, FindingKind, Findings};
+use super::{CheckProgress, check_at, open, rebuild};
+use crate::checkpoint::Checkpoint;
+use crate::crawl::with_partitions;
+use crate::directory::Directory;
+use crate::{CheckpointProblem, CrawlError};
+
+/// Takes a crawl that does not run back to its last checkpoint, makes the checkpoint anew if it is damaged and that is safe, and
+/// checks the result. What cannot be repaired is left alone and stands in the report.
+pub fn repair(
+    env: &Env,
+    root: &Path,
+    progress: &mut dyn FnMut(CheckProgress<'_>),
+) -> Result<CheckReport, CrawlError> {
+    let directory = open(env, root)?;
+    let _lock = directory.lock()?;
+    let mut repairs = Repairs { env, directory: &directory, names: Findings::new(root), done: Vec::new() };
+    let path = directory.checkpoint();
+    match Checkpoint::read(&env.files, &path) {
+        Ok(Some(checkpoint)) => repairs.go_back(&checkpoint)?,
+        Err(CrawlError::Checkpoint { problem: CheckpointProblem::Damaged, .. }) | Ok(None) => {
+            repairs.checkpoint(&path, progress)?;
+        }
+        // The check will tell.
+        Err(_) => {}
+    }
+    let repaired = repairs.done;
+    let report = check_at(env, root, false, None, progress)?;
+    Ok(CheckReport { repaired, ..report })
+}
+
+struct Repairs<'a> {
+    env: &'a Env,
+    directory: &'a Directory,
+    names: Findings,
+    done: Vec<Finding>,
+}
+
+impl Repairs<'_> {
+    fn did(&mut self, path: &Path, what: impl Into<String>) {
+        let finding = self.names.finding(FindingKind::Repaired, path, None, what);
+        self.done.push(finding);
+    }
+
+    /// Takes archive, ledgers and states back to the checkpoint.
+    fn go_back(&mut self, checkpoint: &Checkpoint) -> Result<(), CrawlError> {
+        let warc = self.directory.warc();
+        let prefixes = self.prefixes(checkpoint.partitions.len());
+        // A file that is too short is left to the check; the others are not touched then.
+        if let Ok(done) = cut_back(&self.env.files, &warc, &checkpoint.archive, &prefixes) {
+            for name in &done.cut {
+                self.did(&warc.join(name), "cut back to the checkpoint");
+            }
+            for name in &done.removed {
+                self.did(&warc.join(name), "removed: it was begun after the checkpoint");
+            }
+        }
+        for (partition, record) in checkpoint.partitions.iter().enumerate() {
+            self.cut_ledger(partition, record.ledger_bytes)?;
+            for left in Frontier::leftovers(self.env, &self.directory.frontier(partition), checkpoint.number)?
+            {
+                self.env.files.remove_file(&left).map_err(CrawlError::io("remove", &left))?;
+                self.did(&left, "removed: only another checkpoint needed it");
+            }
+        }
+        Ok(())
+    }
+
+    /// How the names of the crawl's archive files begin.
+    fn prefixes(&self, partitions: usize) -> Vec<String> {
+        let mut prefixes = vec![WriterOptions::default().prefix];
+        if let Ok((_, Some(raw))) = Directory::open(&self.env.files, self.directory.root()) {
+            prefixes.extend(raw.archive.prefix);
+        }
+        with_partitions(&prefixes, partitions)
+    }
+
+    fn cut_ledger(&mut self, partition: usize, length: u64) -> Result<(), CrawlError> {
+        let path = self.directory.ledger(partition);
+        let entry = self.env.files.entry(&path).map_err(CrawlError::io("look at", &path))?;
+        if length == 0 || entry.is_none_or(|entry| entry.len <= length) {
+            return Ok(());
+        }
+        let file = self.env.files.open(&path, OpenMode::Write).map_err(CrawlError::io("open", &path))?;
+        let cut = file.set_len(length).and_then(|()| file.sync());
+        cut.map_err(CrawlError::io("cut back", &path))?;
+        self.did(&path, "cut back to the checkpoint");
+        Ok(())
+    }
+
+    /// Makes a checkpoint anew, if all that it counts is there and whole.
+    fn checkpoint(
+        &mut self,
+        path: &Path,
+        progress: &mut dyn FnMut(CheckProgress<'_>),
+    ) -> Result<(), CrawlError> {
+        let Some(checkpoint) = rebuild::checkpoint(self.env, self.directory, &self.prefixes(1 << 10))? else {
+            return Ok(());
+        };
+        let root = self.directory.root();
+        if !check_at(self.env, root, false, Some(&checkpoint), progress)?.whole {
+            return Ok(());
+        }
+        let files = &self.env.files;
+        if let Ok(bytes) = files.read(path) {
+            let aside = path.with_extension("damaged");
+            files.write_atomic(&aside, &bytes).map_err(CrawlError::io("write", &aside))?;
+            self.did(&aside, "the damaged checkpoint was put here");
+        }
+        files.write_atomic(path, &checkpoint.encode()).map_err(CrawlError::io("write", path))?;
+        let what = format!(
+            "made anew as checkpoint {}, from the states, the ledgers and the archive, which are whole and agree; pages are \
+             counted anew, with sitemaps among them, and bytes, refusals and robots.txt files from 0",
+            checkpoint.number
+        );
+        self.did(path, what);
+        Ok(())
+    }
+}

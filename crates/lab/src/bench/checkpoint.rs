@@ -1,0 +1,218 @@
+//! What checkpoints cost a crawl that has millions of URLs waiting, and how soon it goes on after a crash.
+//!
+//! A crawl over sockets of a Web that is nothing but links is stopped when enough URLs wait. Then it goes on for a while again and
+//! again, by turns with checkpoints as they are by default and with none. Its speed is that at which the server is asked; what it takes
+//! to open the crawl, and its last checkpoint, are left out. Before each turn the time is taken from opening the directory to the first
+//! request that the server sees. The longest pause is that of the partition that stood still longest, waiting for the others included.
+
+use std::fmt;
+use std::net::Ipv4Addr;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use mattock_crawl::{Control, Crawl, CrawlError, RawConfig, Summary};
+use mattock_env::{Env, Time};
+use mattock_simweb::{Answer, Request, Resolution, Web};
+use serde::Serialize;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::median;
+use crate::served::ServedWorld;
+
+const HOSTS: u64 = 4000;
+const LINKS: u64 = 200;
+/// Turns with and without.
+const ROUNDS: usize = 3;
+/// What is left out at the beginning of a turn.
+const WARM_UP: Duration = Duration::from_secs(2);
+const LOOK: Duration = Duration::from_millis(5);
+
+/// Why nothing could be measured.
+#[derive(Debug, thiserror::Error)]
+pub enum CheckpointBenchError {
+    /// The Web could not be served.
+    #[error(transparent)]
+    Serve(#[from] mattock_simweb::ServeError),
+    /// The crawl failed.
+    #[error(transparent)]
+    Crawl(#[from] CrawlError),
+}
+
+/// What was measured.
+#[derive(Clone, Debug, Serialize)]
+pub struct CheckpointReport {
+    /// URLs that waited.
+    pub urls_queued: u64,
+    /// Partitions of the crawl.
+    pub partitions: u64,
+    /// Speed with checkpoints over that without.
+    pub ratio_to_none: f64,
+    /// CPU per page with checkpoints over that without, the server's included.
+    pub cpu_ratio_to_none: f64,
+    /// The longest that a partition stood still.
+    pub longest_pause_ms: f64,
+    /// From opening the directory to the first request: the slowest.
+    pub restart_seconds: f64,
+    /// Pages a second with checkpoints.
+    pub pages_per_second: f64,
+    /// Peak memory of the process, the server included.
+    pub rss_mb: f64,
+}
+
+impl fmt::Display for CheckpointReport {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(out, "URLs that wait              {:>11}", self.urls_queued)?;
+        writeln!(out, "speed over that without     {:>11.3}", self.ratio_to_none)?;
+        writeln!(out, "CPU over that without       {:>11.3}", self.cpu_ratio_to_none)?;
+        writeln!(out, "longest pause               {:>11.1} ms", self.longest_pause_ms)?;
+        writeln!(out, "restart to first request    {:>11.2} s", self.restart_seconds)?;
+        writeln!(out, "pages a second              {:>11.0}", self.pages_per_second)?;
+        write!(out, "peak memory                 {:>11.0} MB", self.rss_mb)
+    }
+}
+
+/// A Web that is nothing but links.
+struct Thicket {
+    pages: u64,
+    asked: Arc<AtomicU64>,
+}
+
+impl Web for Thicket {
+    fn resolve(&self, name: &str) -> Resolution {
+        let hash = xxh3_64(name.as_bytes());
+        Resolution::Address(Ipv4Addr::new(127, 210, (hash >> 8) as u8, hash as u8))
+    }
+
+    fn answer(&self, request: &Request<'_>, _: u64, body: &mut Vec<u8>) -> Answer {
+        if request.path_and_query == "/robots.txt" {
+            body.clear();
+            return Answer::new(404, "text/plain");
+        }
+        self.asked.fetch_add(1, Ordering::Relaxed);
+        body.clear();
+        body.extend_from_slice(b"<!DOCTYPE html><title>A thicket</title>");
+        let mut state = xxh3_64(request.path_and_query.as_bytes()) ^ xxh3_64(request.host.as_bytes());
+        for _ in 0..LINKS {
+            state = xxh3_64(&state.to_le_bytes());
+            let page = state % self.pages;
+            let link = format!("<p>{state:x} <a href=http://h{}-sim.com/{page}>{page}</a>\n", page % HOSTS);
+            body.extend_from_slice(link.as_bytes());
+        }
+        Answer::new(200, "text/html")
+    }
+}
+
+/// Measures with so many URLs waiting and turns of this length. `dir` is made for it, and removed afterwards.
+pub fn run(
+    env: &Env,
+    dir: &Path,
+    urls: u64,
+    turn: Duration,
+) -> Result<CheckpointReport, CheckpointBenchError> {
+    let asked = Arc::new(AtomicU64::new(0));
+    let served = ServedWorld::start(Thicket { pages: urls.saturating_mul(4), asked: asked.clone() })?;
+    let bench = Bench {
+        env,
+        dir,
+        asked,
+        config: format!(
+            "[crawl]\nscope = 'any'\nseeds = ['http://h0-sim.com/0']\n[politeness]\ndelay = '0s'\nserver_delay = '0s'\n\
+             [network]\ndns = ['{}']\nconnect_port = ['80={}']\nallow_address = ['127.0.0.0/8']\n",
+            served.dns(),
+            served.http_port()
+        ),
+    };
+    let report = bench.measure(urls, turn);
+    drop(env.files.remove_dir_all(dir));
+    report
+}
+
+struct Bench<'a> {
+    env: &'a Env,
+    dir: &'a Path,
+    asked: Arc<AtomicU64>,
+    config: String,
+}
+
+/// What a turn has come to.
+struct Turn {
+    summary: Summary,
+    /// Until the first request.
+    restart: Duration,
+    pages_per_second: f64,
+    cpu_per_page: f64,
+}
+
+/// When a turn is over.
+enum Until {
+    Queued(u64),
+    Passed(Duration),
+}
+
+impl Bench<'_> {
+    fn measure(&self, urls: u64, turn: Duration) -> Result<CheckpointReport, CheckpointBenchError> {
+        self.turn("", Until::Queued(urls))?;
+        let (mut ratios, mut speeds, mut cpu) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut pause, mut restart) = (0.0f64, Duration::ZERO);
+        let mut last = None;
+        for _ in 0..ROUNDS {
+            let with = self.turn("[checkpoint]\n", Until::Passed(turn))?;
+            let without = "[checkpoint]\nevery = '1000h'\npages = 1000000000000\n";
+            let without = self.turn(without, Until::Passed(turn))?;
+            ratios.push(with.pages_per_second / without.pages_per_second);
+            speeds.push(with.pages_per_second);
+            cpu.push(with.cpu_per_page / without.cpu_per_page);
+            pause = pause.max(with.summary.checkpoint_pause_ms);
+            restart = restart.max(with.restart).max(without.restart);
+            last = Some(with.summary);
+        }
+        let last = last.expect("there are rounds");
+        Ok(CheckpointReport {
+            urls_queued: last.urls_queued,
+            partitions: last.partitions,
+            ratio_to_none: median(ratios),
+            cpu_ratio_to_none: median(cpu),
+            longest_pause_ms: pause,
+            restart_seconds: restart.as_secs_f64(),
+            pages_per_second: median(speeds),
+            rss_mb: mattock_env::peak_resident_bytes().unwrap_or(0) as f64 / 1e6,
+        })
+    }
+
+    fn turn(&self, change: &str, until: Until) -> Result<Turn, CrawlError> {
+        let raw = RawConfig::parse(&format!("{}{change}", self.config), "the benchmark")?;
+        let clock = self.env.clock.clone();
+        let (opened, before) = (clock.now(), self.asked.load(Ordering::Relaxed));
+        let crawl = Crawl::open(self.env, self.dir, raw)?;
+        let (control, progress, asked) = (Control::default(), crawl.progress(), self.asked.clone());
+        let stop = control.clone();
+        let (summary, (restart, speed, cpu_per_page)) = mattock_env::run(async move {
+            let watch = tokio::task::spawn_local(async move {
+                while asked.load(Ordering::Relaxed) == before {
+                    clock.sleep(LOOK).await;
+                }
+                let restart = clock.now().since(opened);
+                clock.sleep(WARM_UP).await;
+                let (begun, first) = (clock.now(), asked.load(Ordering::Relaxed));
+                let cpu = mattock_env::cpu_seconds().unwrap_or_default();
+                let over = |now: Time| match until {
+                    Until::Queued(urls) => progress.read().queued >= urls,
+                    Until::Passed(time) => now.since(begun) >= time,
+                };
+                while !over(clock.now()) {
+                    clock.sleep(LOOK).await;
+                }
+                let pages = asked.load(Ordering::Relaxed) - first;
+                let cpu = mattock_env::cpu_seconds().unwrap_or_default() - cpu;
+                let pages = pages as f64;
+                stop.stop();
+                (restart, pages / clock.now().since(begun).as_secs_f64().max(1e-9), cpu / pages.max(1.0))
+            });
+            let summary = crawl.run(control).await;
+            (summary, watch.await.expect("it does not panic"))
+        });
+        Ok(Turn { summary: summary?, restart, pages_per_second: speed, cpu_per_page })
+    }
+}
