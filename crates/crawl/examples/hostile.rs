@@ -1,6 +1,6 @@
 //! What hostile hosts cost: a crawl of healthy hosts alone and beside hosts of every kind of the catalogue.
 //!
-//! `cargo run --release -p mattock-crawl --example hostile -- core|sockets [COPIES] [SECONDS] [DELAY] [IDS] [ROUNDS]`
+//! `cargo run --release -p mattock-crawl --example hostile -- core|sockets [COPIES] [SECONDS] [DELAY] [IDS] [ROUNDS] [MEMORY]`
 //!
 //! `core` runs crawler and servers in one process on virtual time that CPU time moves on: as on a core of its own, whatever else
 //! the machine does. That is for speed. `sockets` runs them in processes of their own. That is for memory. IDS are beginnings of
@@ -46,6 +46,8 @@ struct Setting {
     seconds: u64,
     delay: String,
     ids: String,
+    /// What the frontier may have.
+    memory: String,
 }
 
 impl Setting {
@@ -57,11 +59,13 @@ impl Setting {
             seconds: word(1, "30").parse().expect("a number of seconds"),
             delay: word(2, "100ms"),
             ids: word(3, ""),
+            memory: word(5, "1GiB"),
         }
     }
 
-    fn words(&self) -> [String; 4] {
-        [self.copies.to_string(), self.seconds.to_string(), self.delay.clone(), self.ids.clone()]
+    fn words(&self) -> [String; 6] {
+        let Setting { delay, ids, memory, .. } = self.clone();
+        [self.copies.to_string(), self.seconds.to_string(), delay, ids, "1".to_owned(), memory]
     }
 
     fn chosen(&self) -> impl Iterator<Item = &'static Hostility> {
@@ -79,9 +83,9 @@ impl Setting {
         for copy in 0..self.copies {
             seeds.extend(self.chosen().map(|entry| entry.seed(copy)));
         }
-        let delay = &self.delay;
+        let Setting { delay, memory, .. } = self;
         let config = format!(
-            "[crawl]\nseeds = {seeds:?}\nscope = 'any'\n[politeness]\ndelay = '{delay}'\n[network]\ndns = ['{dns}']\n\
+            "[crawl]\nseeds = {seeds:?}\nscope = 'any'\nmemory = '{memory}'\n[politeness]\ndelay = '{delay}'\n[network]\ndns = ['{dns}']\n\
              allow_address = ['127.0.0.0/8']\n\
              connect_port = ['80={port}', '443={port}', '{HEALTHY_PORT}={healthy_port}']"
         );

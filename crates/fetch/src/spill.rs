@@ -46,8 +46,9 @@ impl Spills {
     }
 
     fn has_room(&self) -> bool {
-        let parent = self.dir.parent().unwrap_or(&self.dir);
-        self.files.free_bytes(parent).is_ok_and(|free| free >= DISK_SPARE_BYTES)
+        // The directory is made with the first file, and nobody may have made those above it yet.
+        let free = self.dir.ancestors().find_map(|dir| self.files.free_bytes(dir).ok());
+        free.is_some_and(|free| free >= DISK_SPARE_BYTES)
     }
 
     fn open(&self) -> io::Result<File> {

@@ -118,8 +118,9 @@ pub(crate) fn measure(setting: &Setting) -> Measured {
     let (dns, bad_port) = bad_at.split_once(' ').expect("two words");
     let directory = format!("mattock-hostile-{:016x}", mattock_env::Random::from_entropy().next_u64());
     let root = std::env::temp_dir().join(directory).display().to_string();
-    let [copies, seconds, delay, ids] = setting.words();
-    let words = ["crawl", dns, bad_port, good_port, &root, &copies, &seconds, &delay, &ids];
+    let settings = setting.words();
+    let mut words = vec!["crawl", dns, bad_port, good_port, &root];
+    words.extend(settings.iter().map(String::as_str));
     let mut crawl = Process::start(&words);
     let peak_mb = crawl.line().parse().expect("the crawl ends well");
     let text = crawl.line();
