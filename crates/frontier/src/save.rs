@@ -198,7 +198,7 @@ impl Frontier {
     }
 
     /// What is in RAM here; what the stages know of themselves is to be added.
-    fn to_saved(&self, checkpoints: Checkpoints, now: Time) -> Saved {
+    fn to_saved(&self, checkpoints: Checkpoints, now: Time) -> Saved<&Request, &str> {
         let mut under_way: HashMap<u64, Vec<&Request>> = HashMap::new();
         for request in self.in_flight.values() {
             under_way.entry(request.url.host_fingerprint().0).or_default().push(request);
@@ -206,10 +206,10 @@ impl Frontier {
         let hosts = self.bench.iter().map(|(_, host)| {
             let under_way = under_way.remove(&host.key).unwrap_or_default();
             SavedHost {
-                name: host.name.to_string(),
+                name: &*host.name,
                 overflow: host.overflow,
                 wait: host.next_allowed.since(now),
-                requests: host.requests().chain(under_way).cloned().collect(),
+                requests: host.requests().chain(under_way).collect(),
             }
         });
         let hosts = hosts.collect();
@@ -225,7 +225,7 @@ impl Frontier {
             deferred: self
                 .deferred
                 .iter()
-                .map(|Reverse((time, _, entry))| (time.since(now), entry.0.clone()))
+                .map(|Reverse((time, _, entry))| (time.since(now), &entry.0))
                 .collect(),
         }
     }

@@ -4,6 +4,7 @@
 //! "MATTOCKF", version u32, then numbers as u64, u32, u8 little-endian and counted bytes (u32), CRC-32 of all before it
 //! ```
 
+use std::borrow::Borrow;
 use std::path::Path;
 use std::time::Duration;
 
@@ -44,18 +45,18 @@ pub(crate) struct Learnt<'a> {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct SavedHost {
-    pub(crate) name: String,
+pub(crate) struct SavedHost<R = Request, N = String> {
+    pub(crate) name: N,
     pub(crate) overflow: u64,
     /// How long it must still be left alone.
     pub(crate) wait: Duration,
     /// Those under way included.
-    pub(crate) requests: Vec<Request>,
+    pub(crate) requests: Vec<R>,
 }
 
-/// What `STATE` holds.
+/// What `STATE` holds; to be written it need not be owned.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Saved {
+pub(crate) struct Saved<R = Request, N = String> {
     pub(crate) checkpoints: Checkpoints,
     pub(crate) accounts: Accounts,
     pub(crate) number_next: u64,
@@ -63,8 +64,8 @@ pub(crate) struct Saved {
     pub(crate) budgets: Option<(Vec<u8>, Vec<u8>)>,
     pub(crate) novelty: Vec<u8>,
     pub(crate) traps: Vec<u8>,
-    pub(crate) hosts: Vec<SavedHost>,
-    pub(crate) deferred: Vec<(Duration, Request)>,
+    pub(crate) hosts: Vec<SavedHost<R, N>>,
+    pub(crate) deferred: Vec<(Duration, R)>,
 }
 
 /// Reads the state of a checkpoint in `dir`; there is none of number 0.
@@ -99,7 +100,9 @@ impl Saved {
     pub(crate) fn learnt(&self) -> Learnt<'_> {
         Learnt { novelty: &self.novelty, traps: &self.traps }
     }
+}
 
+impl<R: Borrow<Request>, N: AsRef<str>> Saved<R, N> {
     /// Without its checksum, which [`seal`] adds.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut out = Writer { bytes: MAGIC.to_vec(), record: Vec::new() };
@@ -117,20 +120,22 @@ impl Saved {
         out.counted(&self.traps);
         out.u64(self.hosts.len() as u64);
         for host in &self.hosts {
-            out.counted(host.name.as_bytes());
+            out.counted(host.name.as_ref().as_bytes());
             out.u64(host.overflow);
             out.duration(host.wait);
             out.u64(host.requests.len() as u64);
-            host.requests.iter().for_each(|request| out.request(request));
+            host.requests.iter().for_each(|request| out.request(request.borrow()));
         }
         out.u64(self.deferred.len() as u64);
         for (wait, request) in &self.deferred {
             out.duration(*wait);
-            out.request(request);
+            out.request(request.borrow());
         }
         out.bytes
     }
+}
 
+impl Saved {
     fn decode(bytes: &[u8]) -> Result<Saved, StateProblem> {
         let body = bytes.strip_prefix(MAGIC).ok_or(StateProblem::NotAState)?;
         let version =
