@@ -100,7 +100,8 @@ impl Cache {
         match &self.first {
             // A batch must find room.
             Some(_) => (First::KEYS_MAX - BATCH) as u64,
-            None => self.sets * WAYS as u64 / 16,
+            // One key in a set on average: hardly one set among millions has more than it can hold.
+            None => self.sets,
         }
     }
 
@@ -114,8 +115,13 @@ impl Cache {
             *self = larger;
             return;
         }
-        // Both are in memory for a moment: the smaller one must not matter.
-        let sets = if self.sets * 32 <= self.sets_max { self.sets * 8 } else { self.sets_max } as usize;
+        // Both are in memory for a moment: the smaller one must not matter much. The last steps are to a quarter and to all of
+        // it: keys fall everywhere, so that a cache takes all of its memory with the first of them.
+        let sets = match self.sets {
+            sets if sets * 32 <= self.sets_max => sets * 8,
+            sets if sets * 4 < self.sets_max => self.sets_max / 4,
+            _ => self.sets_max,
+        } as usize;
         let mut larger = Cache { sets_max: self.sets_max, ..Cache::with_sets(sets, self.complete) };
         let (lines, _) = self.memory[self.start..].as_chunks::<WORDS>();
         for (set, line) in lines[..self.sets as usize].iter().enumerate() {
@@ -338,7 +344,7 @@ mod tests {
     #[test]
     fn growing_forgets_nothing() {
         let mut random = Random::from_seed(3);
-        let mut cache = Cache::new(SETS_MIN * 40, true);
+        let mut cache = Cache::new(SETS_MIN * 5, true);
         let keys: Vec<u64> = (0..400_000).map(|_| random.next_u64()).collect();
         for (index, key) in keys.iter().enumerate() {
             cache.grow_if_needed();
@@ -348,7 +354,7 @@ mod tests {
                 assert!(keys[..=index].iter().all(|key| cache.holds(cache.place(*key))), "{index}");
             }
         }
-        assert_eq!(cache.sets, SETS_MIN as u64 * 40);
+        assert_eq!(cache.sets, SETS_MIN as u64 * 5);
         assert!(cache.is_complete());
         assert_eq!(cache.keys(), keys.len() as u64);
         assert!(keys.iter().all(|key| cache.holds(cache.place(*key))));

@@ -20,7 +20,7 @@ use crate::{Failure, FetchOutcome, NameServers, Resolver};
 /// How many names the resolver's cache holds per generation.
 const CACHE_NAMES_MAX: usize = 50_000;
 /// Bytes of all buffers that are kept for reuse, and the size above which one is not worth keeping.
-const BUFFERS_KEPT_BYTES_MAX: usize = 16 * 1024 * 1024;
+const BUFFERS_KEPT_BYTES_MAX: usize = 4 * 1024 * 1024;
 const BUFFER_KEPT_BYTES_MAX: usize = 256 * 1024;
 /// Addresses of one name that are tried before it counts as out of reach.
 const ADDRESSES_TRIED_MAX: usize = 2;

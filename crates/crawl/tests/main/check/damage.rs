@@ -1,7 +1,7 @@
 //! Bits that flip and files that end early, in every kind of file: each is found, or changes nothing.
 //!
-//! A few hundred by default; a thousand of each, all of them also met by a run, with
-//! `cargo test -p mattock-crawl --test main check::damage -- --ignored --nocapture`.
+//! A few hundred by default; a thousand of each, all of them also met by a run, and a larger crawl, with
+//! `MATTOCK_DAMAGE=all cargo test -p mattock-crawl --test main check::damage -- --nocapture`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -212,6 +212,15 @@ fn begun(seed: u64, count: usize, run_every: usize) {
     damage(&formats::kept(), formats::GOING_ON, seed, count, run_every);
 }
 
+/// Whether there is time for minutes of it.
+fn all_of_it() -> bool {
+    let asked = std::env::var_os("MATTOCK_DAMAGE").is_some();
+    if !asked {
+        eprintln!("skipped: takes minutes; MATTOCK_DAMAGE=all runs it");
+    }
+    asked
+}
+
 #[test]
 fn flips_and_cuts_in_gzip() {
     damage(&stopped("gzip"), &settings("gzip"), 1, 120, 10);
@@ -228,8 +237,10 @@ fn flips_and_cuts_soon_after_the_beginning() {
 }
 
 #[test]
-#[ignore = "takes minutes"]
 fn a_thousand_flips_and_a_thousand_cuts() {
+    if !all_of_it() {
+        return;
+    }
     for (compression, seed) in [("gzip", 4), ("zstd", 5)] {
         damage(&stopped(compression), &settings(compression), seed, 700, 1);
     }
@@ -238,8 +249,10 @@ fn a_thousand_flips_and_a_thousand_cuts() {
 
 /// Where more waits than fits into RAM there are more kinds of files.
 #[test]
-#[ignore = "takes minutes"]
 fn flips_and_cuts_in_a_larger_crawl() {
+    if !all_of_it() {
+        return;
+    }
     let mut simulation = Simulation::new(7);
     let change = "[crawl]\npartitions = 2\nmemory = '128MiB'\nmax_pages = 6000\n[politeness]\ndelay = '10ms'";
     simulation.run(|env| async move {
