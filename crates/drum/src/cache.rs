@@ -119,7 +119,7 @@ impl Cache {
         // it: keys fall everywhere, so that a cache takes all of its memory with the first of them.
         let sets = match self.sets {
             sets if sets * 32 <= self.sets_max => sets * 8,
-            sets if sets * 4 < self.sets_max => self.sets_max / 4,
+            sets if sets < self.sets_max / 4 => self.sets_max / 4,
             _ => self.sets_max,
         } as usize;
         let mut larger = Cache { sets_max: self.sets_max, ..Cache::with_sets(sets, self.complete) };

@@ -213,6 +213,7 @@ fn begun(seed: u64, count: usize, run_every: usize) {
 }
 
 /// Whether there is time for minutes of it.
+#[expect(clippy::print_stderr, reason = "what is skipped is said")]
 fn all_of_it() -> bool {
     let asked = std::env::var_os("MATTOCK_DAMAGE").is_some();
     if !asked {
