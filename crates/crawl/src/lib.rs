@@ -9,7 +9,7 @@
 //! ```
 //!
 //! [`Crawl::open`] makes or reopens a directory, [`Crawl::run`] crawls until there is nothing left, a limit is
-//! reached or [`Control::stop`] is called. Every now and then, and at the end, it makes a [checkpoint](checkpoint): the next run goes
+//! reached or [`Control::stop`] is called. Every now and then, and at the end, it makes a checkpoint: the next run goes
 //! on from the last one, however this one ended. The same code runs on real sockets and on virtual time: everything comes from
 //! the [`Env`](mattock_env::Env) it is given.
 //!
