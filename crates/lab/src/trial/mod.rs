@@ -2,7 +2,7 @@
 //!
 //! A trial is drawn from its seed: a small simulated Web, a configuration, and a number of *lives*. In each but the last something
 //! goes wrong at some file operation; what is on the disk then is what the simulated disk makes of it, and the next life goes on
-//! from there. In the last life nothing fails, and the crawl must come to its end. Then the [checks](checks) look at
+//! from there. In the last life nothing fails, and the crawl must come to its end. Then the [`checks`] look at
 //! what is there and at what the servers saw. All of it depends on the seed alone.
 
 pub mod checks;
