@@ -147,6 +147,34 @@ impl std::fmt::Display for Problem {
     }
 }
 
+/// Why a sealed file cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unreadable {
+    /// Bytes have changed or are missing, or it is another file.
+    Damaged,
+    /// It is of a version that is not known: the last character of its magic.
+    Version(char),
+}
+
+/// Ends a small file, whose number is part of its checksum.
+pub fn seal(out: &mut Vec<u8>, number: u64) {
+    let sum = checksum(0, number, &[out]);
+    out.extend_from_slice(&sum.to_le_bytes());
+}
+
+/// What is between the magic and the checksum of a file that was [sealed](seal). The last byte of the magic is the version.
+pub fn unseal<'a>(bytes: &'a [u8], magic: &[u8; 8], number: u64) -> Result<&'a [u8], Unreadable> {
+    let (content, sum) = bytes.split_last_chunk::<4>().ok_or(Unreadable::Damaged)?;
+    if checksum(0, number, &[content]).to_le_bytes() != *sum {
+        return Err(Unreadable::Damaged);
+    }
+    match content.split_first_chunk::<8>() {
+        Some((found, rest)) if found == magic => Ok(rest),
+        Some((found, _)) if found[..7] == magic[..7] => Err(Unreadable::Version(char::from(found[7]))),
+        _ => Err(Unreadable::Damaged),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

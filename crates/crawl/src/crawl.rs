@@ -166,22 +166,10 @@ impl Crawl {
         let reporter = Reporter::begin(&self.env, &self.directory, &self.config, &self.progress);
         let cpu_begun = mattock_env::cpu_seconds().unwrap_or_default();
         let outcomes = loop {
-            let error = match self.run_once(&control).await {
+            match self.run_once(&control).await {
                 Ok(outcomes) => break outcomes,
-                Err(error) => error,
-            };
-            // Whatever the disk did, the last checkpoint is whole.
-            storage::wait_until_over(
-                error,
-                &self.env,
-                self.directory.root(),
-                &self.config,
-                &self.progress,
-                &control,
-            )
-            .await?;
-            self.restarted = true;
-            self.go_back()?;
+                Err(error) => self.recover(error, &control).await?,
+            }
         };
         drop(reporter);
         let (mut end, mut urls_seen, mut urls_queued) = (End::Complete, 0, 0);
@@ -216,6 +204,19 @@ impl Crawl {
             sitemaps: totals.sitemaps,
             domain_pages,
         })
+    }
+
+    /// Waits until the disk does what it is asked again, and goes back to the last checkpoint, which is whole whatever it did.
+    async fn recover(&mut self, mut error: CrawlError, control: &Control) -> Result<(), CrawlError> {
+        self.restarted = true;
+        loop {
+            let (env, root) = (&self.env, self.directory.root());
+            storage::wait_until_over(error, env, root, &self.config, &self.progress, control).await?;
+            match self.go_back() {
+                Ok(()) => return Ok(()),
+                Err(another) => error = another,
+            }
+        }
     }
 
     /// Crawls until the end, or until something fails.

@@ -18,7 +18,7 @@ use crate::{Config, Control, CrawlError, Progress};
 
 /// How often free space is looked at.
 const LOOK: Duration = Duration::from_secs(2);
-/// How long a disk that fails is left alone, at first and at most.
+/// How long a disk that fails is left alone.
 const FAILING: Duration = Duration::from_secs(10);
 /// With less than this nobody begins again.
 const ROOM_BYTES_MIN: u64 = 4 << 20;
@@ -35,22 +35,39 @@ fn cause<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a io::Error> {
     None
 }
 
-/// Whether an error may pass by itself: the disk is full, or has failed.
-fn may_pass(error: &CrawlError) -> bool {
+/// What can be wrong with a disk and pass.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Trouble {
+    /// It has no room.
+    Full,
+    /// It has refused to read, write or sync.
+    Failing,
+}
+
+/// Whether an error is one that may pass by itself.
+fn trouble(error: &CrawlError) -> Option<Trouble> {
     use io::ErrorKind as Kind;
-    cause(error).is_some_and(|cause| {
+    if let CrawlError::Frontier(error) = error {
+        if error.is_disk_full() {
+            return Some(Trouble::Full);
+        }
+        if error.is_poisoned() {
+            return Some(Trouble::Failing);
+        }
+    }
+    let cause = cause(error)?;
+    match cause.kind() {
+        Kind::StorageFull | Kind::QuotaExceeded => Some(Trouble::Full),
         // Nobody comes back from these by waiting.
-        !matches!(
-            cause.kind(),
-            Kind::NotFound
-                | Kind::PermissionDenied
-                | Kind::ReadOnlyFilesystem
-                | Kind::NotADirectory
-                | Kind::IsADirectory
-                | Kind::InvalidData
-                | Kind::UnexpectedEof
-        ) && !mattock_env::is_stopped(cause)
-    })
+        Kind::NotFound
+        | Kind::PermissionDenied
+        | Kind::ReadOnlyFilesystem
+        | Kind::NotADirectory
+        | Kind::IsADirectory
+        | Kind::InvalidData
+        | Kind::UnexpectedEof => None,
+        _ => (!mattock_env::is_stopped(cause)).then_some(Trouble::Failing),
+    }
 }
 
 /// After a run has failed: comes back when it is worth trying again, or with the error if it never is.
@@ -62,21 +79,17 @@ pub(crate) async fn wait_until_over(
     progress: &Progress,
     control: &Control,
 ) -> Result<(), CrawlError> {
-    if !may_pass(&error) {
-        return Err(error);
-    }
-    let full = cause(&error).is_some_and(|cause| cause.kind() == io::ErrorKind::StorageFull);
+    let Some(trouble) = trouble(&error) else { return Err(error) };
     tracing::error!(%error, "paused; the last checkpoint is safe");
     progress.notice(Some(format!("paused: {error}")));
     let needed = config.checkpoint.disk_reserve_bytes.max(ROOM_BYTES_MIN);
-    let pause = if full { LOOK } else { FAILING };
     loop {
         tokio::select! {
             biased;
             () = control.stopped() => return Err(error),
-            () = env.clock.sleep(pause) => {}
+            () = env.clock.sleep(if trouble == Trouble::Full { LOOK } else { FAILING }) => {}
         }
-        if !full || env.files.free_bytes(root).is_ok_and(|free| free >= needed) {
+        if trouble == Trouble::Failing || env.files.free_bytes(root).is_ok_and(|free| free >= needed) {
             progress.notice(None);
             tracing::info!("going on from the last checkpoint");
             return Ok(());

@@ -12,7 +12,7 @@
 
 use std::path::Path;
 
-use mattock_codec::{Reader, checksum, put_varint};
+use mattock_codec::{Reader, Unreadable, put_varint, seal, unseal};
 use mattock_env::Files;
 
 use crate::error::{DrumError, Result};
@@ -63,13 +63,6 @@ pub(crate) struct Manifest {
     pub(crate) cursor: (u32, u32, u32),
     pub(crate) runs: Vec<RunEntry>,
     pub(crate) generations: Vec<GenerationEntry>,
-}
-
-/// Why a manifest cannot be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Unreadable {
-    Damaged,
-    Version(char),
 }
 
 /// The file of a manifest.
@@ -166,25 +159,14 @@ impl Manifest {
                 put(value);
             }
         }
-        let sum = checksum(0, self.number, &[&out]);
-        out.extend_from_slice(&sum.to_le_bytes());
+        seal(&mut out, self.number);
         out
     }
 
     /// Reads the manifest with this number.
     pub(crate) fn decode(bytes: &[u8], number: u64) -> std::result::Result<Manifest, Unreadable> {
-        let (content, sum) = bytes.split_last_chunk::<4>().ok_or(Unreadable::Damaged)?;
-        if checksum(0, number, &[content]).to_le_bytes() != *sum {
-            return Err(Unreadable::Damaged);
-        }
-        match content.split_first_chunk::<8>() {
-            Some((magic, _)) if magic == MAGIC => {}
-            Some((magic, _)) if magic[..7] == MAGIC[..7] => {
-                return Err(Unreadable::Version(char::from(magic[7])));
-            }
-            _ => return Err(Unreadable::Damaged),
-        }
-        let manifest = parse(&mut Reader::from_place(content, MAGIC.len())).ok_or(Unreadable::Damaged)?;
+        let content = unseal(bytes, MAGIC, number)?;
+        let manifest = parse(&mut Reader::new(content)).ok_or(Unreadable::Damaged)?;
         let fits = manifest.number == number && manifest.buckets.is_power_of_two();
         if fits { Ok(manifest) } else { Err(Unreadable::Damaged) }
     }
@@ -279,7 +261,7 @@ mod tests {
         let mut bytes = Manifest { number: 1, buckets: 1, ..Manifest::default() }.encode();
         bytes[7] = b'2';
         let content = bytes.len() - 4;
-        let sum = checksum(0, 1, &[&bytes[..content]]);
+        let sum = mattock_codec::checksum(0, 1, &[&bytes[..content]]);
         bytes[content..].copy_from_slice(&sum.to_le_bytes());
         assert_eq!(Manifest::decode(&bytes, 1), Err(Unreadable::Version('2')));
     }

@@ -49,6 +49,30 @@ impl FrontierError {
     }
 }
 
+impl FrontierError {
+    /// Whether it is over once there is room on the disk.
+    pub fn is_disk_full(&self) -> bool {
+        use std::io::ErrorKind;
+        match self {
+            FrontierError::Drum(DrumError::DiskFull { .. })
+            | FrontierError::Queue(QueueError::DiskFull { .. }) => true,
+            FrontierError::Io { source, .. } => {
+                matches!(source.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether a sync has failed, after which only opening again helps.
+    pub fn is_poisoned(&self) -> bool {
+        matches!(
+            self,
+            FrontierError::Drum(DrumError::Poisoned { .. })
+                | FrontierError::Queue(QueueError::Poisoned { .. })
+        )
+    }
+}
+
 /// What is wrong with a saved state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StateProblem {

@@ -87,6 +87,15 @@ pub(crate) fn decode(record: &[u8]) -> Option<Request> {
 
 /// The URL of a record as it stands there, unchecked; `None` if it is no record.
 pub(crate) fn url(record: &[u8]) -> Option<&str> {
+    let (flags, mut reader) = up_to_budget(record)?;
+    if flags & BUDGET != 0 {
+        reader.varint()?;
+    }
+    std::str::from_utf8(reader.bytes).ok()
+}
+
+/// The flags of a record, and what comes behind all that stands before the budget.
+fn up_to_budget(record: &[u8]) -> Option<(u8, Reader<'_>)> {
     let mut reader = Reader { bytes: record };
     let flags = reader.u8()?;
     if flags & DEPTH != 0 {
@@ -97,12 +106,10 @@ pub(crate) fn url(record: &[u8]) -> Option<&str> {
             reader.u8()?;
         }
     }
-    for flag in [SITEMAP, BUDGET] {
-        if flags & flag != 0 {
-            reader.varint()?;
-        }
+    if flags & SITEMAP != 0 {
+        reader.varint()?;
     }
-    std::str::from_utf8(reader.bytes).ok()
+    Some((flags, reader))
 }
 
 /// The band of a record; the last one if it is no record.
@@ -119,19 +126,7 @@ pub(crate) fn set_band(record: &mut [u8], band: u8) {
 
 /// Appends the same record with another budget to `out`; `None` if it is no record.
 pub(crate) fn with_budget(record: &[u8], budget: u32, out: &mut Vec<u8>) -> Option<()> {
-    let mut reader = Reader { bytes: record };
-    let flags = reader.u8()?;
-    if flags & DEPTH != 0 {
-        reader.varint()?;
-    }
-    for flag in [REDIRECTS, ATTEMPT, SITEMAP] {
-        if flags & flag != 0 {
-            reader.u8()?;
-        }
-    }
-    if flags & SITEMAP != 0 {
-        reader.varint()?;
-    }
+    let (flags, mut reader) = up_to_budget(record)?;
     let head = record.len() - reader.bytes.len();
     if flags & BUDGET != 0 {
         reader.varint()?;

@@ -16,7 +16,7 @@ use mattock_env::Files;
 
 use crate::error::QueueError;
 use crate::segment;
-use mattock_codec::{Reader, checksum, put_counted, put_varint};
+use mattock_codec::{Reader, Unreadable, put_counted, put_varint, seal, unseal};
 
 const MAGIC: &[u8; 8] = b"MTKQMAN1";
 
@@ -54,13 +54,6 @@ pub(crate) struct Manifest {
     pub(crate) number: u64,
     pub(crate) next_segment: u64,
     pub(crate) queues: Vec<QueueEntry>,
-}
-
-/// Why a manifest cannot be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Unreadable {
-    Damaged,
-    Version(char),
 }
 
 pub(crate) fn name(number: u64) -> String {
@@ -125,25 +118,14 @@ impl Manifest {
                 }
             }
         }
-        let sum = checksum(0, self.number, &[&out]);
-        out.extend_from_slice(&sum.to_le_bytes());
+        seal(&mut out, self.number);
         out
     }
 
     /// Reads the manifest with this number.
     pub(crate) fn decode(bytes: &[u8], number: u64) -> Result<Manifest, Unreadable> {
-        let (content, sum) = bytes.split_last_chunk::<4>().ok_or(Unreadable::Damaged)?;
-        if checksum(0, number, &[content]).to_le_bytes() != *sum {
-            return Err(Unreadable::Damaged);
-        }
-        match content.split_first_chunk::<8>() {
-            Some((magic, _)) if magic == MAGIC => {}
-            Some((magic, _)) if magic[..7] == MAGIC[..7] => {
-                return Err(Unreadable::Version(char::from(magic[7])));
-            }
-            _ => return Err(Unreadable::Damaged),
-        }
-        let manifest = parse(&mut Reader::from_place(content, MAGIC.len())).ok_or(Unreadable::Damaged)?;
+        let content = unseal(bytes, MAGIC, number)?;
+        let manifest = parse(&mut Reader::new(content)).ok_or(Unreadable::Damaged)?;
         if manifest.number == number { Ok(manifest) } else { Err(Unreadable::Damaged) }
     }
 }
@@ -226,7 +208,7 @@ mod tests {
         let mut bytes = Manifest { number: 1, ..Manifest::default() }.encode();
         bytes[7] = b'2';
         let content = bytes.len() - 4;
-        let sum = checksum(0, 1, &[&bytes[..content]]);
+        let sum = mattock_codec::checksum(0, 1, &[&bytes[..content]]);
         bytes[content..].copy_from_slice(&sum.to_le_bytes());
         assert_eq!(Manifest::decode(&bytes, 1), Err(Unreadable::Version('2')));
     }

@@ -26,6 +26,7 @@ pub(crate) struct Coordinator {
     pages: AtomicU64,
     stage: watch::Sender<Stage>,
     gathered: Mutex<Gathered>,
+    written: Written,
     lane: Lane,
 }
 
@@ -55,7 +56,13 @@ struct Gathered {
     end: Option<End>,
     /// The first moment that any of them is of.
     unix_micros: Option<i64>,
-    outcome: Option<std::io::Result<u64>>,
+}
+
+/// What became of the file that was written last: its number, or why there is none.
+type Written = Arc<Mutex<Option<std::io::Result<u64>>>>;
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Coordinator {
@@ -90,12 +97,13 @@ impl Coordinator {
                 records: vec![None; partitions],
                 ..Gathered::default()
             }),
+            written: Written::default(),
             lane: env.workers.lane("checkpoint", 1),
         })
     }
 
     fn gathered(&self) -> MutexGuard<'_, Gathered> {
-        self.gathered.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.gathered)
     }
 
     /// Asks for a checkpoint, unless one is being made.
@@ -151,7 +159,7 @@ impl Coordinator {
     }
 
     /// A partition's part of a checkpoint is durable. The last one to say so has the file written.
-    fn saved(self: &Arc<Coordinator>, index: usize, number: u64, report: Report) {
+    fn saved(&self, index: usize, number: u64, report: Report) {
         let mut gathered = self.gathered();
         gathered.archive.extend(report.archive);
         gathered.records[index] = Some(report.record);
@@ -180,10 +188,11 @@ impl Coordinator {
             }
             debug_assert_eq!(record.missing(), 0, "partition {index}: {record:?}");
         }
-        let shared = self.clone();
+        // The job holds nothing of the lane's owner: when a run has failed, the lane ends with it, and nothing is written any more.
+        let (files, path, written) = (self.files.clone(), self.path.clone(), self.written.clone());
         self.lane.submit(Box::new(move || {
-            let outcome = shared.files.write_atomic(&shared.path, &checkpoint.encode());
-            shared.gathered().outcome = Some(outcome.map(|()| checkpoint.number));
+            let outcome = files.write_atomic(&path, &checkpoint.encode());
+            *lock(&written) = Some(outcome.map(|()| checkpoint.number));
             Step::Done
         }));
     }
@@ -191,7 +200,7 @@ impl Coordinator {
     /// Takes over what the lane has done.
     fn poll(&self) -> Result<(), CrawlError> {
         self.lane.poll();
-        let outcome = self.gathered().outcome.take();
+        let outcome = lock(&self.written).take();
         match outcome {
             None => Ok(()),
             Some(Ok(number)) => {

@@ -170,7 +170,8 @@ impl Trial {
         for life in 0..=lives {
             let death = (life < lives).then(|| Death::draw(&mut self.random));
             self.verdict.story.push(format!("life {life}: {death:?}"));
-            let done = self.live_once(death).await;
+            let control = Control::default();
+            let done = self.live_once(death, control.clone()).await;
             self.disk.clear_faults();
             self.disk.set_capacity(None);
             match done {
@@ -179,8 +180,10 @@ impl Trial {
                 Err(error) => {
                     self.verdict.story.push(format!("died: {error}"));
                     self.verdict.deaths += 1;
-                    if death.is_none() {
-                        self.verdict.problems.push(format!("a life without faults failed: {error}"));
+                    // A disk that is full or fails for a while is waited for.
+                    let survivable = !matches!(death, Some(Death::Kill(_) | Death::PowerCut(_)));
+                    if survivable && !control.is_stopping() {
+                        self.verdict.problems.push(format!("it was given up: {error}"));
                         return None;
                     }
                 }
@@ -198,8 +201,7 @@ impl Trial {
         None
     }
 
-    async fn live_once(&mut self, death: Option<Death>) -> Result<Summary, CrawlError> {
-        let control = Control::default();
+    async fn live_once(&mut self, death: Option<Death>, control: Control) -> Result<Summary, CrawlError> {
         self.disk.ignore_syncs(self.bug == Some(Bug::SkippedSync));
         let mut trouble = None;
         match death {
