@@ -11,8 +11,9 @@ use std::sync::Arc;
 
 use mattock_env::{File, Files, OpenMode};
 
-use crate::compression::Compressor;
+use crate::compression::{Compression, Compressor};
 use crate::error::RepositoryError;
+use crate::piecewise;
 use crate::unsynced::Unsynced;
 
 pub(crate) struct Appender {
@@ -92,6 +93,17 @@ impl Appender {
     pub(crate) fn push(&mut self, compressor: &mut Compressor, record: &[u8]) -> usize {
         let len = compressor.compress(record, &mut self.buffer[self.filled..]);
         self.filled += len;
+        len
+    }
+
+    /// Compresses a large record piece by piece; room is made as it is needed, and kept for the records behind it.
+    pub(crate) fn push_large(&mut self, compression: Compression, pieces: &[&[u8]]) -> usize {
+        let room = self.buffer.len() - self.filled;
+        let len = piecewise::compress(compression, pieces, &mut self.buffer, self.filled);
+        self.filled += len;
+        if self.buffer.len() - self.filled < room {
+            self.buffer.resize(self.filled + room, 0);
+        }
         len
     }
 

@@ -19,6 +19,7 @@ pub mod http;
 mod input;
 mod ledger;
 mod page;
+mod piecewise;
 mod reader;
 pub mod record;
 mod repair;

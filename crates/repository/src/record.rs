@@ -65,6 +65,9 @@ pub struct Record<'a> {
     pub block: &'a [&'a [u8]],
 }
 
+/// What comes behind the block.
+pub(crate) const RECORD_END: &[u8] = b"\r\n\r\n";
+
 impl<'a> Record<'a> {
     /// A record with only what every record has.
     pub fn new(kind: RecordType, id: RecordId, date: UnixTime) -> Record<'a> {
@@ -89,6 +92,15 @@ impl<'a> Record<'a> {
 
     /// Appends the whole record, not compressed.
     pub fn write_to(&self, precision: DatePrecision, out: &mut Vec<u8>) {
+        self.write_head(precision, out);
+        for piece in self.block {
+            out.extend_from_slice(piece);
+        }
+        out.extend_from_slice(RECORD_END);
+    }
+
+    /// Appends what comes before the block.
+    pub(crate) fn write_head(&self, precision: DatePrecision, out: &mut Vec<u8>) {
         out.extend_from_slice(b"WARC/1.1\r\n");
         field(out, "WARC-Type", format_args!("{}", self.kind.as_str()));
         field(out, "WARC-Record-ID", format_args!("{}", self.id));
@@ -131,13 +143,13 @@ impl<'a> Record<'a> {
             field(out, "WARC-Block-Digest", format_args!("{digest}"));
         }
         text_field(out, "Content-Type", self.content_type);
-        let len: usize = self.block.iter().map(|piece| piece.len()).sum();
-        field(out, "Content-Length", format_args!("{len}"));
+        field(out, "Content-Length", format_args!("{}", self.block_bytes()));
         out.extend_from_slice(b"\r\n");
-        for piece in self.block {
-            out.extend_from_slice(piece);
-        }
-        out.extend_from_slice(b"\r\n\r\n");
+    }
+
+    /// How long the block is.
+    pub(crate) fn block_bytes(&self) -> usize {
+        self.block.iter().map(|piece| piece.len()).sum()
     }
 }
 

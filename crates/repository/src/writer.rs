@@ -9,7 +9,8 @@
 //! - What a crash loses: everything since the last [`WarcWriter::sync`].
 //!
 //! Costs per page: one copy of the body, SHA-1 twice over it (once without block digests), one call of the
-//! compressor per record; no allocation once the buffers have grown.
+//! compressor per record; no allocation once the buffers have grown. A body of a mebibyte or more is not copied, but compressed
+//! [piece by piece](crate::piecewise): that costs memory for its compressed form only.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -22,7 +23,8 @@ use crate::compression::{Compression, Compressor, SUFFIXES};
 use crate::error::RepositoryError;
 use crate::http;
 use crate::page::Page;
-use crate::record::{DatePrecision, Digest, Record, RecordId, RecordType, warc_field};
+use crate::piecewise::LARGE_BYTES;
+use crate::record::{DatePrecision, Digest, RECORD_END, Record, RecordId, RecordType, warc_field};
 use crate::unsynced::Unsynced;
 
 /// How to write. [`WriterOptions::default`] is what a crawl wants, but for the warcinfo fields.
@@ -92,7 +94,7 @@ pub struct WarcWriter {
     /// Of the newest file; names never go back behind it.
     last_digits: String,
     next_serial: u64,
-    /// Records of one page, not compressed, and where each ends.
+    /// Records of one page, not compressed and without what is too large to be copied, and where each ends.
     plain: Vec<u8>,
     ends: Vec<usize>,
     /// The head or the fields of the record at hand.
@@ -179,7 +181,7 @@ impl WarcWriter {
             block: &[&head, page.body],
             ..Record::new(RecordType::Response, response_id, page.date)
         };
-        self.add(record);
+        let left_out = if self.add(record) { page.body } else { &[] };
 
         if !page.metadata.is_empty() {
             head.clear();
@@ -196,15 +198,15 @@ impl WarcWriter {
             self.add(record);
         }
         self.scratch = head;
-        let place = self.commit(response_index)?;
+        let place = self.commit(response_index, left_out)?;
         Ok(Written { place, record_id: response_id, payload_digest })
     }
 
     /// Writes any one record as it is, but for the block digest, which is added if it is wanted and missing.
     pub fn write_record(&mut self, record: &Record<'_>) -> Result<Place, RepositoryError> {
         self.prepare(record.date)?;
-        self.add(*record);
-        self.commit(0)
+        let left_out = if self.add(*record) { record.block.last().copied() } else { None };
+        self.commit(0, left_out.unwrap_or_default())
     }
 
     /// Hands what is buffered to the operating system: it survives the process, not the machine.
@@ -277,22 +279,32 @@ impl WarcWriter {
         };
         self.add(record);
         self.scratch = fields;
-        self.commit(0)?;
+        self.commit(0, &[])?;
         self.clear();
         Ok(())
     }
 
-    /// Serialises a record behind the others of its page.
-    fn add(&mut self, mut record: Record<'_>) {
+    /// Serialises a record behind the others of its page. Whether the last piece of its block was left
+    /// out, because it is large.
+    fn add(&mut self, mut record: Record<'_>) -> bool {
         if self.options.block_digests && record.block_digest.is_none() {
             record.block_digest = Some(Digest::of(record.block));
         }
-        record.write_to(self.options.date_precision, &mut self.plain);
+        let precision = self.options.date_precision;
+        let large = record.block.split_last().filter(|(last, _)| last.len() >= LARGE_BYTES);
+        match large {
+            Some((_, others)) => {
+                record.write_head(precision, &mut self.plain);
+                others.iter().for_each(|piece| self.plain.extend_from_slice(piece));
+            }
+            None => record.write_to(precision, &mut self.plain),
+        }
         self.ends.push(self.plain.len());
+        large.is_some()
     }
 
-    /// Compresses the records that were added, all or none. Returns the place of one of them.
-    fn commit(&mut self, wanted: usize) -> Result<Place, RepositoryError> {
+    /// Compresses the records that were added, all or none; `left_out` belongs to the wanted one, whose place is returned.
+    fn commit(&mut self, wanted: usize, left_out: &[u8]) -> Result<Place, RepositoryError> {
         let mut bound = 0;
         let mut start = 0;
         for end in &self.ends {
@@ -304,9 +316,14 @@ impl WarcWriter {
         let mut start = 0;
         for (index, end) in self.ends.iter().enumerate() {
             let offset = self.appender.position().expect("a file was opened before anything was added");
-            let length = self.appender.push(&mut self.compressor, &self.plain[start..*end]) as u64;
+            let record = &self.plain[start..*end];
+            let length = if index == wanted && !left_out.is_empty() {
+                self.appender.push_large(self.options.compression, &[record, left_out, RECORD_END])
+            } else {
+                self.appender.push(&mut self.compressor, record)
+            };
             if index == wanted {
-                place = Place { offset, length, ..place };
+                place = Place { offset, length: length as u64, ..place };
             }
             start = *end;
         }
