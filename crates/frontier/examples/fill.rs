@@ -3,8 +3,8 @@
 //!
 //! `cargo run --release -p mattock-frontier --example fill -- URLS MEMORY_MIB DIR [BUDGET]`
 //!
-//! Every twentieth of the way it prints URLs seen, queued and visited, links a second, peak memory, and the bytes on disk per queued
-//! URL, its text among them.
+//! Every twentieth of the links that this takes it prints URLs seen, queued and visited, links a second, peak memory, and the bytes on disk
+//! per queued URL, its text among them. What waits for its batch in `seen` is not queued yet, but on disk.
 #![expect(clippy::print_stdout, reason = "its output is what it is for")]
 
 use std::path::{Path, PathBuf};
@@ -89,7 +89,8 @@ fn main() {
     let mut links = Vec::new();
     loop {
         let counts = frontier.counts();
-        if counts.queued * 20 >= urls * told {
+        let full = counts.queued >= urls;
+        if visited * NEW_LINKS * 20 >= urls * told || full {
             let (time, done) = (env.clock.now(), visited * LINKS);
             let speed = (done - last.0) as f64 / time.since(last.1).as_secs_f64();
             last = (done, time);
@@ -102,7 +103,7 @@ fn main() {
                 disk / counts.queued as f64
             );
             told += 1;
-            if told > 20 {
+            if full {
                 break;
             }
         }

@@ -4,7 +4,6 @@
 //! [hurries](Frontier::hurry) the stages that collect batches.
 
 use std::cmp::Reverse;
-use std::time::Duration;
 
 use mattock_env::Time;
 
@@ -18,8 +17,6 @@ use crate::{BAND_LAST, Request, record};
 
 /// Records taken out of a stage at once.
 const BATCH: usize = 128;
-/// How often stages that collect batches are hurried while there is something else to do.
-const HURRY_EVERY: Duration = Duration::from_millis(500);
 
 impl Frontier {
     /// Moves everything as far as it goes.
@@ -40,7 +37,7 @@ impl Frontier {
     }
 
     /// Takes a few URLs that are within their budget into the bands; whether there were any, or are coming.
-    fn take_budgeted(&mut self) -> Result<Supply> {
+    pub(crate) fn take_budgeted(&mut self) -> Result<Supply> {
         match &mut self.budget {
             Some(budget) => {
                 let content = &self.content;
@@ -109,7 +106,7 @@ impl Frontier {
     }
 
     /// The last band that the bench takes from now: half of its room is kept for what does not look like a trap.
-    fn band_max(&self) -> u8 {
+    pub(crate) fn band_max(&self) -> u8 {
         if self.bench.is_half_empty() { BAND_LAST } else { BAND_LAST - 1 }
     }
 
@@ -197,35 +194,5 @@ impl Frontier {
                 bench.schedule(slot, now);
             }
         })
-    }
-
-    /// Has stages that collect batches answer now; whether any has something to answer.
-    ///
-    /// A batch that is not full costs the disk as much as a full one. So while there is something to wait for, it is had once in
-    /// [`HURRY_EVERY`]; and at once only if nobody has anything to do.
-    pub(crate) fn hurry(&mut self, now: Time) -> Result<bool> {
-        let mut coming = false;
-        let starved = self.bench.queued() == 0 && self.ready.len() == 0;
-        let stuck = self.bench.busy() == 0 && self.bench.due().is_none();
-        let due = now >= self.hurry_next;
-        if self.seen.is_unsettled() && (starved || stuck || due) {
-            self.seen.flush()?;
-            coming |= starved || stuck;
-        }
-        if self.robots.checking() > 0 && (starved || stuck || due) {
-            self.robots.hurry()?;
-            coming |= starved || stuck;
-        }
-        if due {
-            self.hurry_next = now + HURRY_EVERY;
-        }
-        if !self.bench.has_room() {
-            return Ok(coming);
-        }
-        if self.ready.len_up_to(self.band_max()) == 0 {
-            coming |= self.take_budgeted()? != Supply::None;
-        }
-        // What the bands are reading from disk, if the bench could take it.
-        Ok(coming || self.ready.len_up_to(self.band_max()) > 0)
     }
 }

@@ -21,6 +21,7 @@ use crate::budget::Budget;
 use crate::content::{ContentCounts, ContentStage, PageContent};
 use crate::doubts::Standing;
 use crate::error::Result;
+use crate::hurry::Hurry;
 use crate::options::{Cut, FrontierOptions};
 use crate::overflow::Overflow;
 use crate::rules::{RobotsStage, robots_url};
@@ -138,7 +139,8 @@ pub struct Frontier {
     pub(crate) saves: Saves,
     pub(crate) number_next: u64,
     /// When stages that collect batches may be hurried again although nobody is idle.
-    pub(crate) hurry_next: Time,
+    pub(crate) hurry_seen: Hurry,
+    pub(crate) hurry_robots: Hurry,
     /// When the earlier run may still have been at work, if there was one.
     pub(crate) restarted: Option<Time>,
     /// Requests that failed without a visit of their own, because their host did.
@@ -153,7 +155,7 @@ impl Frontier {
     /// Opens the frontier in `dir` as it was at the checkpoint that the options name. Makes no file. `servers` are shared with the other
     /// partitions of the process.
     pub fn open(env: &Env, dir: &Path, options: FrontierOptions, servers: Arc<Servers>) -> Result<Frontier> {
-        let cut = Cut::new(options.memory_bytes);
+        let cut = Cut::new(options.memory_bytes, options.budget != crate::BudgetPolicy::Unlimited);
         let saved = crate::state::read(env, dir, options.checkpoint)?;
         let at = saved.as_ref().map(|saved| saved.checkpoints).unwrap_or_default();
         let drum = |memory_bytes| mattock_drum::Options::new(memory_bytes);
@@ -198,7 +200,8 @@ impl Frontier {
             accounts: Accounts::default(),
             saves: Saves::new(env),
             number_next: 0,
-            hurry_next: Time::ZERO,
+            hurry_seen: Hurry::default(),
+            hurry_robots: Hurry::default(),
             restarted: options.restarted.then(|| env.clock.now()),
             failed: Vec::new(),
             sitemaps: Vec::new(),
@@ -371,8 +374,7 @@ impl Frontier {
             return Ok(Next::WaitUntil(now + STAGE_WAIT));
         }
         let deferred = self.deferred.peek().map(|Reverse((time, _, _))| *time);
-        let hurry = (self.seen.is_unsettled() || self.robots.checking() > 0).then_some(self.hurry_next);
-        Ok(match [self.bench.due(), deferred, hurry].into_iter().flatten().min() {
+        Ok(match [self.bench.due(), deferred, self.hurry_next()].into_iter().flatten().min() {
             // A host that is only remembered is no reason to wait once everything is done.
             Some(_) if self.is_empty() => Next::Empty,
             Some(time) => Next::WaitUntil(time),

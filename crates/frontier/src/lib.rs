@@ -45,6 +45,7 @@ mod flow;
 mod frontier;
 pub mod gates;
 mod host;
+mod hurry;
 pub mod look;
 mod message;
 pub mod novelty;

@@ -69,15 +69,17 @@ const URL_BYTES: u64 = 300;
 const HOST_BYTES: u64 = 1200;
 
 impl Cut {
-    pub(crate) fn new(memory_bytes: u64) -> Cut {
+    /// Without budgets nobody counts in-degrees: their part goes to `seen`.
+    pub(crate) fn new(memory_bytes: u64, budgeted: bool) -> Cut {
         let memory = memory_bytes.max(FrontierOptions::MEMORY_BYTES_MIN);
-        let bench = memory / 4;
+        let bench = memory / 32 * 6;
+        let (seen, degrees) = if budgeted { (12, 4) } else { (16, 0) };
         Cut {
-            seen_bytes: memory / 32 * 9,
+            seen_bytes: memory / 32 * seen,
             content_bytes: memory / 32 * 3,
-            degrees_bytes: memory / 8,
+            degrees_bytes: memory / 32 * degrees,
             robots_bytes: memory / 8,
-            queues_bytes: memory / 8,
+            queues_bytes: memory / 32 * 3,
             bench: Room {
                 hosts: (bench / 4 / HOST_BYTES) as usize,
                 urls: (bench / 4 * 3 / URL_BYTES) as usize,
@@ -92,8 +94,8 @@ mod tests {
 
     #[test]
     fn the_parts_are_not_more_than_the_whole() {
-        for memory in [64 * MIB, 1 << 30, 1 << 36] {
-            let cut = Cut::new(memory);
+        for (memory, budgeted) in [(64 * MIB, true), (1 << 30, true), (1 << 36, true), (1 << 30, false)] {
+            let cut = Cut::new(memory, budgeted);
             let bench = cut.bench.hosts as u64 * HOST_BYTES + cut.bench.urls as u64 * URL_BYTES;
             assert!(
                 cut.seen_bytes

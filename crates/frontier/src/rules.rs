@@ -89,6 +89,11 @@ impl RobotsStage {
         Ok(())
     }
 
+    /// What is on disk.
+    pub(crate) fn stored_bytes(&self) -> u64 {
+        self.cache.stats().store_bytes
+    }
+
     /// Hosts whose answer is outstanding.
     pub(crate) fn checking(&self) -> usize {
         self.checking

@@ -2,8 +2,8 @@
 //!
 //! A crawl over sockets of a Web that is nothing but links is stopped when enough URLs wait. Then it goes on for a while again and
 //! again, by turns with checkpoints as they are by default and with none. Its speed is that at which the server is asked; what it takes
-//! to open the crawl, and its last checkpoint, are left out. Before each turn the time is taken from opening the directory to the first
-//! request that the server sees. The longest pause is that of the partition that stood still longest, waiting for the others included.
+//! to open the crawl, and its last checkpoint, are left out. Before that it is opened a few times, and the time is taken from opening the
+//! directory to the first request that the server sees. The longest pause is that of the partition that stood still longest, waiting for the others included.
 
 use std::fmt;
 use std::net::Ipv4Addr;
@@ -43,8 +43,10 @@ pub enum CheckpointBenchError {
 /// What was measured.
 #[derive(Clone, Debug, Serialize)]
 pub struct CheckpointReport {
-    /// URLs that waited.
+    /// URLs that waited at least.
     pub urls_queued: u64,
+    /// URLs that waited in the end.
+    pub urls_queued_last: u64,
     /// Partitions of the crawl.
     pub partitions: u64,
     /// Speed with checkpoints over that without.
@@ -64,6 +66,7 @@ pub struct CheckpointReport {
 impl fmt::Display for CheckpointReport {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(out, "URLs that wait              {:>11}", self.urls_queued)?;
+        writeln!(out, "in the end                  {:>11}", self.urls_queued_last)?;
         writeln!(out, "speed over that without     {:>11.3}", self.ratio_to_none)?;
         writeln!(out, "CPU over that without       {:>11.3}", self.cpu_ratio_to_none)?;
         writeln!(out, "longest pause               {:>11.1} ms", self.longest_pause_ms)?;
@@ -146,7 +149,10 @@ struct Turn {
 }
 
 /// When a turn is over.
+#[derive(Clone, Copy)]
 enum Until {
+    /// With the first request.
+    Asked,
     Queued(u64),
     Passed(Duration),
 }
@@ -154,8 +160,12 @@ enum Until {
 impl Bench<'_> {
     fn measure(&self, urls: u64, turn: Duration) -> Result<CheckpointReport, CheckpointBenchError> {
         self.turn("", Until::Queued(urls))?;
+        let mut restart = Duration::ZERO;
+        for _ in 0..ROUNDS {
+            restart = restart.max(self.turn("", Until::Asked)?.restart);
+        }
         let (mut ratios, mut speeds, mut cpu) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut pause, mut restart) = (0.0f64, Duration::ZERO);
+        let mut pause = 0.0f64;
         let mut last = None;
         for _ in 0..ROUNDS {
             let with = self.turn("[checkpoint]\n", Until::Passed(turn))?;
@@ -165,12 +175,12 @@ impl Bench<'_> {
             speeds.push(with.pages_per_second);
             cpu.push(with.cpu_per_page / without.cpu_per_page);
             pause = pause.max(with.summary.checkpoint_pause_ms);
-            restart = restart.max(with.restart).max(without.restart);
             last = Some(with.summary);
         }
         let last = last.expect("there are rounds");
         Ok(CheckpointReport {
-            urls_queued: last.urls_queued,
+            urls_queued: urls,
+            urls_queued_last: last.urls_queued,
             partitions: last.partitions,
             ratio_to_none: median(ratios),
             cpu_ratio_to_none: median(cpu),
@@ -194,10 +204,13 @@ impl Bench<'_> {
                     clock.sleep(LOOK).await;
                 }
                 let restart = clock.now().since(opened);
-                clock.sleep(WARM_UP).await;
+                if !matches!(until, Until::Asked) {
+                    clock.sleep(WARM_UP).await;
+                }
                 let (begun, first) = (clock.now(), asked.load(Ordering::Relaxed));
                 let cpu = mattock_env::cpu_seconds().unwrap_or_default();
                 let over = |now: Time| match until {
+                    Until::Asked => true,
                     Until::Queued(urls) => progress.read().queued >= urls,
                     Until::Passed(time) => now.since(begun) >= time,
                 };
