@@ -17,9 +17,9 @@
 //!
 //! # Growth
 //!
-//! Keys are spread over all sets, so even a few would soon touch every page of a large cache. The first 8,192 are therefore kept
-//! [elsewhere](crate::first); then it starts with 4 MB and grows at least eightfold, once or twice, when a sixteenth of it is in
-//! use: a small crawl stays small. Tags give their keys back, because the `j`-th key of a set has the tag `j`, `j + 1` or `j + 2`.
+//! Keys are spread over all sets, so even a few would soon touch every page of a large cache. The first half million are therefore
+//! kept [elsewhere](crate::first), fewer in a small cache; then it grows by steps of four and more when a tenth of it is in use: a
+//! small crawl stays small. Tags give their keys back, because the `j`-th key of a set has the tag `j`, `j + 1` or `j + 2`.
 //!
 //! Costs: 6.4 bytes per key, one cache miss per question; [`Cache::touch`] lets the misses of a batch overlap.
 
@@ -65,12 +65,13 @@ pub(crate) struct Cache {
 impl Cache {
     /// A cache without keys that may grow to `sets`. `complete` says that it is to stand for a set that is empty as well.
     pub(crate) fn new(sets: usize, complete: bool) -> Cache {
+        let sets = sets.max(SETS_MIN);
         Cache {
-            first: Some(Box::default()),
+            first: Some(Box::new(First::new(sets * SET_BYTES / 4))),
             memory: Vec::new(),
             start: 0,
             sets: 0,
-            sets_max: sets.max(SETS_MIN) as u64,
+            sets_max: sets as u64,
             reciprocal: 0,
             keys: 0,
             complete,
@@ -99,30 +100,38 @@ impl Cache {
     fn keys_soon_max(&self) -> u64 {
         match &self.first {
             // A batch must find room.
-            Some(_) => (First::KEYS_MAX - BATCH) as u64,
+            Some(first) => (first.keys_max() - BATCH) as u64,
             // One key in a set on average: hardly one set among millions has more than it can hold.
             None => self.sets,
         }
     }
 
+    /// How many sets there are after so many.
+    fn sets_after(&self, sets: u64) -> u64 {
+        // Both are in memory for a moment: the smaller one must not matter much. The last steps are to a quarter and to all of
+        // it: keys fall everywhere, so that a cache takes all of its memory with the first of them.
+        match sets {
+            0 => SETS_MIN as u64,
+            sets if sets * 32 <= self.sets_max => sets * 8,
+            sets if sets < self.sets_max / 4 => self.sets_max / 4,
+            _ => self.sets_max,
+        }
+    }
+
     #[cold]
     fn grow(&mut self) {
+        let mut sets = self.sets_after(self.sets);
+        while sets < self.keys && sets < self.sets_max {
+            sets = self.sets_after(sets);
+        }
+        let mut larger = Cache { sets_max: self.sets_max, ..Cache::with_sets(sets as usize, self.complete) };
         if let Some(first) = self.first.take() {
-            let mut larger = Cache { sets_max: self.sets_max, ..Cache::with_sets(SETS_MIN, self.complete) };
             for key in first.keys() {
                 larger.insert(larger.place(key));
             }
             *self = larger;
             return;
         }
-        // Both are in memory for a moment: the smaller one must not matter much. The last steps are to a quarter and to all of
-        // it: keys fall everywhere, so that a cache takes all of its memory with the first of them.
-        let sets = match self.sets {
-            sets if sets * 32 <= self.sets_max => sets * 8,
-            sets if sets < self.sets_max / 4 => self.sets_max / 4,
-            _ => self.sets_max,
-        } as usize;
-        let mut larger = Cache { sets_max: self.sets_max, ..Cache::with_sets(sets, self.complete) };
         let (lines, _) = self.memory[self.start..].as_chunks::<WORDS>();
         for (set, line) in lines[..self.sets as usize].iter().enumerate() {
             for way in 0..(line[META] & 0xf) as usize {
