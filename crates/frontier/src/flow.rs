@@ -17,6 +17,8 @@ use crate::{BAND_LAST, Request, record};
 
 /// Records taken out of a stage at once.
 const BATCH: usize = 128;
+/// New URLs that are taken before somebody else has a turn.
+const NEW_MAX: usize = 512;
 
 impl Frontier {
     /// Moves everything as far as it goes.
@@ -47,32 +49,44 @@ impl Frontier {
         }
     }
 
-    /// URLs that are new go to be budgeted, or into their bands.
-    pub(crate) fn take_new(&mut self) -> Result<()> {
+    /// URLs that are new go to be budgeted, or into their bands; whether there may be more. After a merge there can be millions, and
+    /// whoever has visits to make must not wait for them.
+    pub(crate) fn take_new(&mut self) -> Result<bool> {
+        let mut taken = 0;
         loop {
-            while let Some(record) = self.new.front() {
-                match &mut self.budget {
-                    Some(budget) => {
-                        let request = record::decode(record).ok_or(FrontierError::Record)?;
-                        // A seed is wanted whoever links to it.
-                        if request.depth == 0 {
-                            self.ready.push(record)?;
-                        } else {
-                            let domain = request.url.domain_fingerprint().0;
-                            budget.push(domain, self.content.factor(domain) as f32, record)?;
-                        }
-                    }
-                    None => self.ready.push(record)?,
-                }
-                self.new.pop_front();
+            self.pass_on_new()?;
+            if taken >= NEW_MAX {
+                return Ok(true);
             }
             let new = &mut self.new;
             let count = self.seen.new_links_ready(BATCH, |record| new.push_back(record.to_vec()))?;
             self.accounts.seen += count as u64;
+            taken += count;
             if count == 0 {
-                return Ok(());
+                return Ok(false);
             }
         }
+    }
+
+    /// Those that were taken already.
+    pub(crate) fn pass_on_new(&mut self) -> Result<()> {
+        while let Some(record) = self.new.front() {
+            match &mut self.budget {
+                Some(budget) => {
+                    let request = record::decode(record).ok_or(FrontierError::Record)?;
+                    // A seed is wanted whoever links to it.
+                    if request.depth == 0 {
+                        self.ready.push(record)?;
+                    } else {
+                        let domain = request.url.domain_fingerprint().0;
+                        budget.push(domain, self.content.factor(domain) as f32, record)?;
+                    }
+                }
+                None => self.ready.push(record)?,
+            }
+            self.new.pop_front();
+        }
+        Ok(())
     }
 
     /// Requests whose time has come for another try.

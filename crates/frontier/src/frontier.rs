@@ -316,7 +316,7 @@ impl Frontier {
         });
         self.buffer = records;
         submitted?;
-        self.take_new()
+        self.take_new().map(drop)
     }
 
     /// Why the crawl is not about a link, which is then counted; `None` if it is. Whoever has it asked need not be the one who
@@ -334,6 +334,7 @@ impl Frontier {
     /// What to do now.
     pub fn next(&mut self, now: Time) -> Result<Next> {
         self.flow(now)?;
+        let mut rounds = 0;
         loop {
             match self.bench.next(now) {
                 Some(Job::Visit(visit)) => {
@@ -363,7 +364,9 @@ impl Frontier {
                     self.refuse(if unreachable { Refusal::RobotsUnreachable } else { Refusal::Robots });
                 }
                 None if self.feed(now)? || self.refill(now)? => {}
-                None => break,
+                None if !self.take_new()? => break,
+                None if rounds == ROUNDS_MAX => return Ok(Next::WaitUntil(now)),
+                None => rounds += 1,
             }
         }
         if self.hurry(now)? {
@@ -474,3 +477,5 @@ impl Frontier {
 
 /// How long until a stage in the background is looked at again.
 const STAGE_WAIT: Duration = Duration::from_millis(2);
+/// How often whoever has nothing to do takes new URLs before visits that are over have a turn.
+const ROUNDS_MAX: u32 = 8;

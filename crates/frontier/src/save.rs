@@ -94,7 +94,7 @@ impl Frontier {
     /// If another one is under way.
     pub fn begin_save(&mut self, number: u64, now: Time) -> Result<()> {
         assert!(self.saves.under_way.is_none(), "one save at a time");
-        self.take_new()?;
+        self.pass_on_new()?;
         let budgets = self.budget.as_mut().map(Budget::begin_save).transpose()?;
         let queues = self.queues.capture()?;
         let checkpoints = Checkpoints {
