@@ -13,7 +13,7 @@ use crate::kept::{Kept, NO_PIN};
 use crate::manifest::{self, Manifest};
 use crate::plan::{Deliver, Options, Plan};
 use crate::run::Run;
-use crate::table::Table;
+use crate::table::{ENTRY_BYTES, Table};
 use crate::value::Value;
 
 impl<V: Value> Drum<V> {
@@ -134,12 +134,13 @@ impl<V: Value> Drum<V> {
             .map(|generation| generation.keys.bytes())
             .sum();
         let stored: u64 = self.runs.iter().map(|run| run.bytes()).sum();
-        let room = match &self.cache {
-            Some(cache) => cache.capacity() / 8 * 4,
-            None if V::NONE => 0,
-            None => (self.plan.table_bytes / 2) as u64,
+        let keys: u64 = self.runs.iter().map(|run| run.keys()).sum();
+        let (needed, room) = match &self.cache {
+            Some(cache) => (waiting + stored, cache.capacity() / 8 * 4),
+            None if V::NONE => (1, 0),
+            None => (keys * ENTRY_BYTES as u64 + waiting + stored, (self.plan.table_bytes / 4 * 3) as u64),
         };
-        if (waiting == 0 && stored == 0) || waiting + stored > room {
+        if (waiting == 0 && stored == 0) || needed > room {
             return Ok(());
         }
         match self.wait_for_merges() {
@@ -156,11 +157,13 @@ impl<V: Value> Drum<V> {
                 cache.grow_if_needed();
                 cache.insert(cache.place(key));
             }
-            None => {
+            // What does not fit is counted again and again, and must not be tried for every key.
+            None if fits => {
                 bytes.clear();
                 value.encode(&mut bytes);
-                fits &= table.update(key, value, bytes.len(), now_s);
+                fits = table.update(key, value, bytes.len(), now_s);
             }
+            None => {}
         })?;
         self.cache = cache;
         self.table = (!V::NONE && fits).then_some(table);

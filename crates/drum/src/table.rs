@@ -27,7 +27,7 @@ impl Hasher for Identity {
 }
 
 /// What an entry takes beside its value's bytes, about: key, pointers, slack of the hash table and the allocator.
-const ENTRY_BYTES: usize = 80;
+pub(crate) const ENTRY_BYTES: usize = 80;
 
 pub(crate) struct Table<V> {
     entries: HashMap<u64, V, BuildHasherDefault<Identity>>,
