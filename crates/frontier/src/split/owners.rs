@@ -33,6 +33,12 @@ impl Value for Owner {
 /// Knows which of so many partitions a domain belongs to.
 pub type OwnerOf = fn(domain: u64, partitions: usize) -> usize;
 
+/// Who takes answers: what was given along, and the partition.
+type Sink<'a> = dyn FnMut(&[u8], Option<usize>) -> Result<()> + 'a;
+
+/// Aux that is surely no more than fits into a record.
+const AUX_BYTES_SMALL: usize = 4096;
+
 /// The owners of keys.
 pub(super) struct Owners {
     owner_of: OwnerOf,
@@ -93,21 +99,16 @@ impl Owners {
     }
 
     /// Asks whose a key is. Sooner or later `sink` gets what was given along, and the partition: `None` if nobody knows.
-    pub(super) fn ask(
-        &mut self,
-        key: u64,
-        aux: &[u8],
-        sink: &mut dyn FnMut(&[u8], Option<usize>) -> Result<()>,
-    ) -> Result<()> {
+    pub(super) fn ask(&mut self, key: u64, aux: &[u8], sink: &mut Sink<'_>) -> Result<()> {
         let Some(known) = &mut self.known else { return sink(aux, Some(0)) };
         if known.batch.len() >= BATCH_MAX {
             known.submit()?;
             known.deliver(sink)?;
         }
-        let mut one = Batch::new();
-        if aux.len() > 4096 {
+        if aux.len() > AUX_BYTES_SMALL {
             // It may be more than fits, and then only this one is refused.
             known.submit()?;
+            let mut one = Batch::new();
             one.check(key, aux);
             return match known.drum.submit(&one) {
                 Err(DrumError::TooLarge { .. }) => sink(aux, None),
@@ -119,7 +120,7 @@ impl Owners {
     }
 
     /// Has everything that was asked answered.
-    pub(super) fn settle(&mut self, sink: &mut dyn FnMut(&[u8], Option<usize>) -> Result<()>) -> Result<()> {
+    pub(super) fn settle(&mut self, sink: &mut Sink<'_>) -> Result<()> {
         let Some(known) = &mut self.known else { return Ok(()) };
         known.submit()?;
         loop {
@@ -141,7 +142,7 @@ impl Known {
     }
 
     /// Hands out what is answered.
-    fn deliver(&mut self, sink: &mut dyn FnMut(&[u8], Option<usize>) -> Result<()>) -> Result<()> {
+    fn deliver(&mut self, sink: &mut Sink<'_>) -> Result<()> {
         loop {
             let mut outcome = Ok(());
             let count = self.drum.deliver(BATCH_MAX, |answer| {
