@@ -200,9 +200,8 @@ impl Check<'_> {
     }
 }
 
-/// The frontiers that are there: partition and directory.
-fn frontiers(env: &Env, directory: &Directory) -> Result<Vec<(usize, PathBuf)>, CrawlError> {
-    let path = directory.frontiers();
+/// The frontiers that are in a directory: partition and directory of each.
+fn frontiers(env: &Env, path: PathBuf) -> Result<Vec<(usize, PathBuf)>, CrawlError> {
     let entry = env.files.entry(&path).map_err(CrawlError::io("look at", &path))?;
     if entry.is_none_or(|entry| !entry.is_dir) {
         return Ok(Vec::new());
@@ -219,8 +218,10 @@ fn frontiers(env: &Env, directory: &Directory) -> Result<Vec<(usize, PathBuf)>, 
 /// The newest checkpoint that any partition has written.
 pub(crate) fn newest_state(env: &Env, directory: &Directory) -> Result<u64, CrawlError> {
     let mut newest = 0;
-    for (_, path) in frontiers(env, directory)? {
-        newest = newest.max(mattock_frontier::Frontier::newest(env, &path)?);
+    for path in directory.all_frontiers()? {
+        for (_, path) in frontiers(env, path)? {
+            newest = newest.max(mattock_frontier::Frontier::newest(env, &path)?);
+        }
     }
     Ok(newest)
 }

@@ -19,6 +19,7 @@ use crate::config::RawCrawl;
 use crate::directory::Directory;
 use crate::exchange::Hub;
 use crate::member::{Common, Outcome};
+use crate::repartition::{self, Division};
 use crate::status::Reporter;
 use crate::storage;
 use crate::summary::Totals;
@@ -46,6 +47,8 @@ pub struct Crawl {
     checkpoint: Checkpoint,
     /// What an earlier run wrote after that.
     undone: CutBack,
+    /// How many partitions it had before it was divided otherwise.
+    divided_from: Option<usize>,
     /// How names of archive files may begin.
     prefixes: Vec<String>,
     /// Whether there was an earlier run, however it ended.
@@ -64,15 +67,15 @@ impl Crawl {
         let before = saved.as_ref().and_then(|saved| saved.archive.prefix.clone());
         let mut merged = match saved {
             Some(saved) => {
-                let partitions = saved.crawl.partitions.unwrap_or(1);
-                if asked.crawl.partitions.is_some_and(|asked| asked != partitions) {
-                    return Err(CrawlError::Partitions { partitions });
-                }
                 let mut seeds = saved.crawl.seeds.clone().unwrap_or_default();
                 let more = asked.crawl.seeds.clone().unwrap_or_default();
                 seeds.extend(more.into_iter().filter(|seed| !seeds.contains(seed)).collect::<Vec<_>>());
                 let mut merged = asked.or(saved);
                 merged.crawl.seeds = Some(seeds);
+                if merged.crawl.partitions.is_none() {
+                    let checkpoint = Checkpoint::read(&env.files, &directory.checkpoint())?;
+                    merged.crawl.partitions = checkpoint.map(|checkpoint| checkpoint.partitions.len());
+                }
                 merged
             }
             None => RawConfig {
@@ -104,6 +107,7 @@ impl Crawl {
             config,
             checkpoint: Checkpoint::default(),
             undone: CutBack::default(),
+            divided_from: None,
             restarted,
             progress,
             _lock: lock,
@@ -118,20 +122,30 @@ impl Crawl {
         self.checkpoint = Checkpoint::read(&self.env.files, &path)?.unwrap_or_default();
         let partitions = self.config.partitions;
         if self.checkpoint.number == 0 {
-            Frontier::refuse_old(&self.env, &self.directory.frontiers().join("0"))?;
+            Frontier::refuse_old(&self.env, &self.directory.frontier(0))?;
             // Without the checkpoint everything would be taken for younger than it, and go.
             if newest_state(&self.env, &self.directory)? > 1 {
                 return Err(CrawlError::Checkpoint { path, problem: CheckpointProblem::Missing });
             }
             self.checkpoint.partitions.resize_with(partitions, Default::default);
         }
-        if self.checkpoint.partitions.len() != partitions {
-            return Err(CrawlError::Checkpoint { path, problem: CheckpointProblem::Partitions });
-        }
-        let prefixes = with_partitions(&self.prefixes, partitions);
+        let before = self.checkpoint.partitions.len();
+        let prefixes = with_partitions(&self.prefixes, partitions.max(before));
         let archive = &self.checkpoint.archive;
         self.undone = cut_back(&self.env.files, &self.directory.warc(), archive, &prefixes)?;
+        repartition::remove_litter(&self.env, &self.directory, &self.checkpoint)?;
+        if before != partitions {
+            let division = Division { env: &self.env, directory: &self.directory, config: &self.config };
+            self.checkpoint = division.divide(&self.checkpoint)?;
+            self.divided_from = Some(before);
+        }
+        self.directory = self.directory.with_layout(self.checkpoint.layout);
         Ok(())
+    }
+
+    /// How many partitions the crawl had, if it was just divided otherwise.
+    pub fn divided_from(&self) -> Option<usize> {
+        self.divided_from
     }
 
     /// Whether the crawl goes on from what an earlier run has reached.

@@ -9,15 +9,22 @@
 //! | `state/STATUS` | what the process that crawls is doing; gone when it has ended in good order |
 //! | `state/frontier/N` | the frontier of partition N |
 //! | `state/ledger/N` | what became of every URL of partition N |
+//! | `state/frontier-L/N`, `state/ledger-L/N` | the same, of a crawl that was divided otherwise L times |
+//! | `state/dividing` | what is needed only while that is done |
+//!
+//! Ledgers stay when a crawl is divided otherwise, frontiers make way for those of the new division. Which of them count the checkpoint says.
 
 use std::path::{Path, PathBuf};
 
 use mattock_env::{File, Files, OpenMode};
 
+use crate::checkpoint::Checkpoint;
 use crate::{CrawlError, RawConfig};
 
 /// The file that makes a directory a crawl.
 pub(crate) const MARKER: &str = "crawl.toml";
+
+const DIVIDING: &str = "dividing";
 
 /// How the first line of the configuration begins.
 const SEAL: &str = "# mattock configuration";
@@ -64,12 +71,19 @@ fn first_line(toml: &str) -> String {
 pub(crate) struct Directory {
     files: Files,
     root: PathBuf,
+    /// How often the crawl was divided otherwise.
+    layout: u64,
 }
 
 impl Directory {
     /// A directory, whatever it holds.
     pub(crate) fn at(files: &Files, root: &Path) -> Directory {
-        Directory { files: files.clone(), root: root.to_path_buf() }
+        Directory { files: files.clone(), root: root.to_path_buf(), layout: 0 }
+    }
+
+    /// The same with the frontiers and ledgers of another division.
+    pub(crate) fn with_layout(&self, layout: u64) -> Directory {
+        Directory { layout, ..self.clone() }
     }
 
     /// A directory that is new, empty, or holds a crawl already; in that case also its configuration. Writes nothing.
@@ -194,12 +208,57 @@ impl Directory {
 
     /// The directory of the frontiers.
     pub(crate) fn frontiers(&self) -> PathBuf {
-        self.state().join("frontier")
+        self.state().join(self.name("frontier"))
     }
 
     /// The directory of the ledgers.
     pub(crate) fn ledgers(&self) -> PathBuf {
-        self.state().join("ledger")
+        self.state().join(self.name("ledger"))
+    }
+
+    /// What is needed only while the crawl is divided otherwise.
+    pub(crate) fn dividing(&self) -> PathBuf {
+        self.state().join(DIVIDING)
+    }
+
+    fn name(&self, what: &str) -> String {
+        match self.layout {
+            0 => what.to_owned(),
+            layout => format!("{what}-{layout}"),
+        }
+    }
+
+    /// Directories of frontiers and ledgers that do not belong to a checkpoint: those of an earlier division, or of one that was
+    /// interrupted.
+    pub(crate) fn litter(&self, checkpoint: &Checkpoint) -> Result<Vec<PathBuf>, CrawlError> {
+        let state = self.state();
+        if self.files.entry(&state).map_err(CrawlError::io("look at", &state))?.is_none() {
+            return Ok(Vec::new());
+        }
+        let entries = self.files.list(&state).map_err(CrawlError::io("list", &state))?;
+        let of = |name: &str, what: &str| match name.strip_prefix(what)?.strip_prefix('-') {
+            None => (name == what).then_some(0),
+            Some(layout) => layout.parse::<u64>().ok(),
+        };
+        let is_litter = |name: &str| {
+            let ledger = |layout| checkpoint.has_ledgers(layout) || layout == 0;
+            name == DIVIDING
+                || of(name, "frontier").is_some_and(|layout| layout != checkpoint.layout)
+                || of(name, "ledger").is_some_and(|layout| !ledger(layout))
+        };
+        let litter = entries.into_iter().filter(|entry| entry.is_dir && is_litter(&entry.name));
+        Ok(litter.map(|entry| state.join(entry.name)).collect())
+    }
+
+    /// The directories of the frontiers of all divisions that have left any.
+    pub(crate) fn all_frontiers(&self) -> Result<Vec<PathBuf>, CrawlError> {
+        let state = self.state();
+        if self.files.entry(&state).map_err(CrawlError::io("look at", &state))?.is_none() {
+            return Ok(Vec::new());
+        }
+        let entries = self.files.list(&state).map_err(CrawlError::io("list", &state))?.into_iter();
+        let frontiers = entries.filter(|entry| entry.is_dir && entry.name.starts_with("frontier"));
+        Ok(frontiers.map(|entry| state.join(entry.name)).collect())
     }
 
     pub(crate) fn warc(&self) -> PathBuf {

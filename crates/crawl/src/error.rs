@@ -53,12 +53,6 @@ pub enum CrawlError {
     /// Another partition could not go on; its error says why.
     #[error("another partition of the crawl has failed")]
     OtherPartition,
-    /// What is on disk is divided otherwise.
-    #[error("the crawl was begun with {partitions} partition(s) and keeps them; leave --partitions out")]
-    Partitions {
-        /// How many it has.
-        partitions: usize,
-    },
     /// The frontier could not go on.
     #[error(transparent)]
     Frontier(#[from] FrontierError),
@@ -106,9 +100,6 @@ pub enum CheckpointProblem {
     /// Not there, although there are later states than the first.
     #[error("it is missing; restore it from a copy, or see what is left with `mattock check`")]
     Missing,
-    /// It is of a crawl with another number of partitions.
-    #[error("it is of another number of partitions than crawl.toml says; restore both from the same copy")]
-    Partitions,
 }
 
 fn hint(source: &io::Error) -> &'static str {

@@ -58,8 +58,13 @@ struct Mailbox {
 pub(crate) fn owner(url: &WebUrl, partitions: usize) -> usize {
     match partitions {
         1 => 0,
-        count => (url.domain_fingerprint().0 % count as u64) as usize,
+        count => owner_of_domain(url.domain_fingerprint().0, count),
     }
+}
+
+/// The same for a domain.
+pub(crate) fn owner_of_domain(domain: u64, partitions: usize) -> usize {
+    (domain % partitions as u64) as usize
 }
 
 impl Hub {

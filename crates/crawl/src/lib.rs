@@ -31,6 +31,7 @@ mod member;
 mod page;
 mod partition;
 mod progress;
+mod repartition;
 mod returns;
 mod rules;
 mod saved;

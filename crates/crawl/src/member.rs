@@ -42,6 +42,18 @@ pub(crate) struct Outcome {
     pub(crate) longest_pause: Duration,
 }
 
+/// What each of so many frontiers is made with.
+pub(crate) fn frontier_options(config: &Config, blocklist: Blocklist, partitions: usize) -> FrontierOptions {
+    FrontierOptions {
+        blocklist,
+        traps: config.traps.clone(),
+        resolve: !config.politeness.server_delay.is_zero(),
+        budget: config.budget.clone(),
+        memory_bytes: config.memory_bytes / partitions as u64,
+        ..FrontierOptions::new(config.scope(), config.politeness.clone(), &config.product)
+    }
+}
+
 impl Common {
     /// Runs one partition to its last checkpoint. `from` is what the one before says of it.
     pub(crate) async fn run(self, inbox: Inbox, from: PartitionRecord) -> Result<Outcome, CrawlError> {
@@ -58,21 +70,13 @@ impl Common {
         // From here on the others know if this one fails.
         let part = Part::new(&env, Seat::new(&coordinator, index));
         let PartitionRecord { ledger_bytes, totals, .. } = from;
-        let politeness = config.politeness.clone();
         let mut frontier = Frontier::open(
             &env,
-            &directory.frontiers().join(index.to_string()),
+            &directory.frontier(index),
             FrontierOptions {
-                scope: config.scope(),
-                blocklist,
-                traps: config.traps.clone(),
-                resolve: !politeness.server_delay.is_zero(),
-                politeness,
-                product_token: config.product.clone(),
-                budget: config.budget.clone(),
-                memory_bytes: config.memory_bytes / count as u64,
                 checkpoint: coordinator.committed(),
                 restarted,
+                ..frontier_options(&config, blocklist, count)
             },
             servers,
         )?;
@@ -88,7 +92,7 @@ impl Common {
         let random = env.random.fork(&format!("warc {index}"));
         let archive =
             WarcWriter::open(&env.files, &directory.warc(), WriterOptions { prefix, ..writer }, random)?;
-        let ledger = Ledger::open(&env.files, &directory.ledgers().join(index.to_string()), ledger_bytes)?;
+        let ledger = Ledger::open(&env.files, &directory.ledger(index), ledger_bytes)?;
         let outbox = Outbox::new(&inbox.hub);
         let rules = config.rules.clone();
         Ok(Partition {

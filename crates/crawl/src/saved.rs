@@ -1,6 +1,6 @@
 //! A crawl as its last checkpoint knows it, for reading only: it may be running.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use mattock_env::{Env, UnixTime};
@@ -9,7 +9,7 @@ use mattock_frontier::{Accounts, FrontierError};
 use mattock_repository::{LedgerReader, RepositoryError, Row};
 use mattock_weburl::WebUrl;
 
-use crate::checkpoint::Checkpoint;
+use crate::checkpoint::{Checkpoint, Era};
 use crate::directory::Directory;
 use crate::{Config, CrawlError, End, RawConfig, Status, exchange};
 
@@ -144,21 +144,40 @@ impl SavedCrawl {
 
     /// The directory of a partition's frontier.
     pub fn frontier(&self, partition: usize) -> PathBuf {
-        self.directory.frontiers().join(partition.to_string())
+        self.directory.with_layout(self.checkpoint.layout).frontier(partition)
     }
 
-    /// The ledger of a partition: what became of its URLs; `None` if it has none yet.
+    /// The ledger of a partition: what became of its URLs since the crawl was divided so; `None` if it has none yet.
     pub fn ledger(&self, partition: usize) -> Result<Option<LedgerReader>, RepositoryError> {
-        let record = self.checkpoint.partitions.get(partition).filter(|record| record.ledger_bytes > 0);
-        let path = self.directory.ledgers().join(partition.to_string());
-        record.map(|record| LedgerReader::open(&self.env.files, &path, record.ledger_bytes)).transpose()
+        self.ledger_of(&self.checkpoint.era(), partition)
+    }
+
+    fn ledger_of(&self, era: &Era, partition: usize) -> Result<Option<LedgerReader>, RepositoryError> {
+        let bytes = era.ledger_bytes.get(partition).copied().filter(|bytes| *bytes > 0);
+        let path = self.directory.with_layout(era.layout).ledger(partition);
+        bytes.map(|bytes| LedgerReader::open(&self.env.files, &path, bytes)).transpose()
+    }
+
+    /// The ledgers from before the crawl was divided otherwise that may know any of these URLs, the oldest first.
+    pub(crate) fn earlier_ledgers(&self, urls: &[&WebUrl]) -> Result<Vec<LedgerReader>, RepositoryError> {
+        let mut ledgers = Vec::new();
+        for era in &self.checkpoint.eras {
+            let count = era.ledger_bytes.len().max(1);
+            let owners: BTreeSet<usize> = urls.iter().map(|url| exchange::owner(url, count)).collect();
+            for owner in owners {
+                ledgers.extend(self.ledger_of(era, owner)?);
+            }
+        }
+        Ok(ledgers)
     }
 
     /// Hands out what became of every URL that is settled.
     pub fn rows(&self, mut visit: impl FnMut(&Row<'_>)) -> Result<(), RepositoryError> {
-        for partition in 0..self.checkpoint.partitions.len() {
-            if let Some(mut ledger) = self.ledger(partition)? {
-                while ledger.next_block(&mut visit)? {}
+        for era in self.checkpoint.eras.iter().chain([&self.checkpoint.era()]) {
+            for partition in 0..era.ledger_bytes.len() {
+                if let Some(mut ledger) = self.ledger_of(era, partition)? {
+                    while ledger.next_block(&mut visit)? {}
+                }
             }
         }
         Ok(())

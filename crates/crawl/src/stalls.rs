@@ -224,9 +224,7 @@ impl State<'_> {
             return judged(
                 Limit::Cpu,
                 format!("The processor: {cpu:.1} of the {partitions} cores that it uses are busy."),
-                &[
-                    "a crawl on a machine with more cores (the number of partitions is fixed for a crawl: --partitions)",
-                ],
+                &["more cores, and as many partitions: stop the crawl and go on with `--partitions N`"],
             );
         }
         if live.in_flight >= 8 && is_most(live.locating, live.in_flight, 50) {

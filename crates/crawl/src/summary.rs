@@ -79,7 +79,7 @@ impl Totals {
         match outcome.status() {
             Some(200) => {
                 self.pages += 1;
-                self.count_domain(url.domain());
+                self.count_domain(url.domain(), 1);
             }
             Some(0..400) => {}
             _ => self.errors += 1,
@@ -87,15 +87,15 @@ impl Totals {
         *self.outcomes.entry(outcome.to_string()).or_default() += 1;
     }
 
-    /// Counts a page of a domain.
-    pub(crate) fn count_domain(&mut self, domain: &str) {
+    /// Counts pages of a domain.
+    pub(crate) fn count_domain(&mut self, domain: &str, pages: u64) {
         let known = self.domains.len();
         match self.domains.get_mut(domain) {
-            Some(pages) => *pages += 1,
+            Some(counted) => *counted += pages,
             None if known < DOMAINS_MAX => {
-                self.domains.insert(domain.to_owned(), 1);
+                self.domains.insert(domain.to_owned(), pages);
             }
-            None => self.pages_of_other_domains += 1,
+            None => self.pages_of_other_domains += pages,
         }
     }
 

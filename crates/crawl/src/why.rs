@@ -5,7 +5,7 @@
 //! was taken, waits nowhere and is not in the ledger was refused when its turn came, by robots.txt or the blocklist: the accounts of
 //! every checkpoint leave no other way. One that was never taken is held against the rules for links.
 //!
-//! Costs: one pass over the partition's ledger, and one over what waits in it if the ledger does not know. Memory does not grow with the crawl.
+//! Costs: one pass over the partition's ledger (and one of each earlier division, if there were any), and one over what waits in it if the ledger does not know. Memory does not grow with the crawl.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -264,7 +264,8 @@ impl<'a> Partition<'a> {
     fn rows(&self, urls: &[&WebUrl]) -> Result<HashMap<String, Vec<Instance>>, CrawlError> {
         let texts: std::collections::HashSet<&str> = urls.iter().map(|url| url.as_str()).collect();
         let mut found: HashMap<String, Vec<Instance>> = HashMap::new();
-        if let Some(mut ledger) = self.saved.ledger(self.index)? {
+        for mut ledger in self.saved.earlier_ledgers(urls)?.into_iter().chain(self.saved.ledger(self.index)?)
+        {
             let mut visit = |row: &Row<'_>| {
                 if texts.contains(row.url) {
                     found.entry(row.url.to_owned()).or_default().push(Instance::of(row));

@@ -157,13 +157,24 @@ impl<V: Value> View<V> {
     }
 
     /// Visits every key in order, with what [`look_up`](View::look_up) gives for it.
-    pub fn scan(&self, mut visit: impl FnMut(u64, V)) -> Result<()> {
+    pub fn scan(&self, visit: impl FnMut(u64, V)) -> Result<()> {
+        self.visit_keys(|_| true, visit)
+    }
+
+    /// The same for the keys of which it is known that they are stored: one that came with nothing but questions that no merge has
+    /// answered is left out. Those questions are among the [undelivered](View::undelivered).
+    pub fn scan_answered(&self, visit: impl FnMut(u64, V)) -> Result<()> {
+        self.visit_keys(|item| item.tag >> 30 != CHECK_UPDATE, visit)
+    }
+
+    /// Visits every key in order, with what these operations make of it.
+    fn visit_keys(&self, wanted: impl Fn(&Item) -> bool, mut visit: impl FnMut(u64, V)) -> Result<()> {
         for bucket in 0..self.manifest.buckets as usize {
             let mut readers = Vec::with_capacity(self.runs.len());
             for run in &self.runs {
                 readers.push(run.read(bucket, READ_BYTES)?);
             }
-            let (raw, mut items) = self.operations(bucket, |_| true)?;
+            let (raw, mut items) = self.operations(bucket, &wanted)?;
             items.sort_by_key(|(_, item)| item.key);
             let mut rest = &items[..];
             loop {

@@ -30,6 +30,15 @@ fn compare<V: Drawn>(view: &View<V>, model: &Model<V>, random: &mut Random) {
             assert_eq!(view.look_up(key ^ 1).unwrap().as_ref(), model.map.get(&(key ^ 1)));
         }
     }
+    let mut answered = std::collections::BTreeSet::new();
+    view.scan_answered(|key, _| assert!(answered.insert(key))).unwrap();
+    assert!(answered.iter().all(|key| stored.contains_key(key)));
+    for key in stored.keys().filter(|key| !answered.contains(key)).take(3) {
+        assert!(view.merged(*key).unwrap().is_none());
+        let waiting = view.waiting(*key).unwrap();
+        assert!(waiting.iter().any(|waiting| waiting.operation == Operation::CheckUpdate));
+        assert!(waiting.iter().all(|waiting| waiting.operation != Operation::Update));
+    }
     let mut answers = model.answers.iter();
     view.undelivered(|Undelivered { aux, unique }| match (model.deliver, unique) {
         (Deliver::Unique, None) if answers.as_slice().first().is_none_or(|next| next.0 != aux) => {}

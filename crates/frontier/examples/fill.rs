@@ -1,10 +1,11 @@
 //! A frontier that never outgrows its memory: pages are made up in process, each with links to new URLs and to old ones, and
 //! answered at once, until so many URLs are queued.
 //!
-//! `cargo run --release -p mattock-frontier --example fill -- URLS MEMORY_MIB DIR [BUDGET]`
+//! `cargo run --release -p mattock-frontier --example fill -- URLS MEMORY_MIB DIR [BUDGET] [PARTITIONS]`
 //!
 //! Every twentieth of the links that this takes it prints URLs seen, queued and visited, links a second, peak memory, and the bytes on disk
-//! per queued URL, its text among them. What waits for its batch in `seen` is not queued yet, but on disk.
+//! per queued URL, its text among them. What waits for its batch in `seen` is not queued yet, but on disk. With a number of partitions the
+//! frontier is then divided among them: how long that takes, the peak memory, and whether all URLs are there.
 #![expect(clippy::print_stdout, reason = "its output is what it is for")]
 
 use std::path::{Path, PathBuf};
@@ -13,9 +14,10 @@ use std::time::Duration;
 
 use mattock_env::{Env, Files, Random, Time};
 use mattock_fetch::FetchOutcome;
+use mattock_frontier::split::{Division, DivisionOptions};
 use mattock_frontier::{
-    BudgetPolicy, Finished, Frontier, FrontierOptions, Link, Next, Politeness, Purpose, RobotsAnswer, Scope,
-    ScopeRule, Servers,
+    BudgetPolicy, Counts, Finished, Frontier, FrontierOptions, Link, Next, Politeness, Purpose, RobotsAnswer,
+    Scope, ScopeRule, Servers,
 };
 use mattock_weburl::WebUrl;
 
@@ -80,13 +82,15 @@ fn main() {
         memory_bytes: memory_mib << 20,
         ..FrontierOptions::new(Scope::new(ScopeRule::Any, None), politeness, "mattock")
     };
+    let partitions: usize = word(5, "0").parse().expect("a number of partitions");
+    let divided = options.clone();
     let servers = Arc::new(Servers::new(Duration::ZERO));
     let mut frontier = Frontier::open(&env, &dir, options, servers).expect("the directory is empty");
     let mut web = Web { random: Random::from_seed(1), known: 0, text: String::new() };
     frontier.seed(web.url(1)).expect("a seed");
     let (mut now, begun) = (Time::ZERO, env.clock.now());
     let (mut visited, mut told, mut last) = (0u64, 1, (0u64, begun));
-    let mut links = Vec::new();
+    let (mut links, mut numbers) = (Vec::new(), Vec::new());
     loop {
         let counts = frontier.counts();
         let full = counts.queued >= urls;
@@ -119,6 +123,9 @@ fn main() {
                 frontier.finished(finished, now).expect("the disk has room");
                 if !is_robots {
                     visited += 1;
+                    if partitions > 0 {
+                        numbers.extend(number_of(source.as_str()));
+                    }
                     web.page(&mut links);
                     frontier.submit(&links, Some(&source)).expect("the disk has room");
                 }
@@ -135,8 +142,62 @@ fn main() {
         env.clock.now().since(begun).as_secs_f64(),
         mattock_env::cpu_seconds().unwrap_or(0.0)
     );
-    drop(frontier);
+    if partitions > 0 {
+        frontier.save(1, now).expect("the disk has room");
+        let before = frontier.counts();
+        drop(frontier);
+        divide(&env, &dir, partitions, divided, before, numbers.into_iter().map(|number| web.url(number)));
+    }
     drop(env.files.remove_dir_all(&dir));
+}
+
+/// The number in a URL's text.
+fn number_of(url: &str) -> Option<u64> {
+    url.rsplit_once('-')?.1.strip_suffix(".html")?.parse().ok()
+}
+
+fn divide(
+    env: &Env,
+    dir: &Path,
+    partitions: usize,
+    options: FrontierOptions,
+    before: Counts,
+    settled: impl Iterator<Item = WebUrl>,
+) {
+    let begun = (env.clock.now(), mattock_env::cpu_seconds().unwrap_or(0.0));
+    let to: Vec<PathBuf> = (0..partitions).map(|index| dir.join(format!("part-{index}"))).collect();
+    let options = FrontierOptions { memory_bytes: options.memory_bytes / partitions as u64, ..options };
+    let mut division = Division::open(
+        env,
+        DivisionOptions {
+            from: &[dir.to_owned()],
+            from_checkpoint: 1,
+            to: &to,
+            to_checkpoint: 2,
+            scratch: &dir.join("dividing"),
+            owner_of: |domain, partitions| (domain % partitions as u64) as usize,
+            frontier: options,
+        },
+    )
+    .expect("the checkpoint is whole");
+    for url in settled {
+        division.settled(&url, true).expect("the disk has room");
+    }
+    let after = division.finish().expect("the disk has room");
+    let mut sums = Counts::default();
+    for counts in &after {
+        assert_eq!(counts.missing(), 0);
+        sums.accounts.add(&counts.accounts);
+        sums.queued += counts.queued;
+    }
+    assert_eq!(sums.accounts.settled(), before.accounts.settled());
+    assert_eq!(sums.accounts.seen - before.accounts.seen, sums.queued - before.queued);
+    println!(
+        "divided among {partitions} in {:.1} s, {:.1} s of CPU, {:.0} MB peak",
+        env.clock.now().since(begun.0).as_secs_f64(),
+        mattock_env::cpu_seconds().unwrap_or(0.0) - begun.1,
+        mattock_env::peak_resident_bytes().unwrap_or(0) as f64 / 1e6,
+    );
 }
 
 fn bytes_below(files: &Files, dir: &Path) -> u64 {

@@ -73,6 +73,11 @@ impl Admission {
         blocks.refuses(url).or_else(|| server.and_then(|server| blocks.refuses_address(server)))
     }
 
+    /// Learns what others have [learnt](Admission::encode) as well; what cannot be read is learnt again.
+    pub(crate) fn adopt(&mut self, learnt: &[u8]) {
+        let _ = self.traps.adopt(learnt);
+    }
+
     /// What was learnt, for a checkpoint.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::new();

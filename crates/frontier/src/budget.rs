@@ -10,7 +10,7 @@
 use std::collections::VecDeque;
 use std::path::Path;
 
-use mattock_drum::Options;
+use mattock_drum::{Options, Sources};
 use mattock_env::Env;
 use mattock_queue::Queues;
 
@@ -198,6 +198,28 @@ impl Budget {
         self.withheld_at = Some(edges);
         self.beast.retry();
         true
+    }
+
+    /// Begins with as many queues as those that it takes over from had, and takes over what they knew of these domains; `None` if that
+    /// cannot be read. `parts`: one of how many it is.
+    pub(crate) fn adopt_saved(
+        &mut self,
+        (star, width): (&[u8], u64),
+        parts: u64,
+        wanted: impl Fn(u64) -> bool,
+    ) -> Option<()> {
+        self.beast.widen(width);
+        self.star.adopt_saved(star, parts, wanted)
+    }
+
+    /// Takes over who links to a domain.
+    pub(crate) fn adopt_degree(&mut self, domain: u64, sources: Sources) -> Result<()> {
+        Ok(self.star.adopt(domain, sources)?)
+    }
+
+    /// Takes over a URL that waited for the turn of its domain's budget, or with 0 over it.
+    pub(crate) fn adopt(&mut self, domain: u64, budget: u32, record: &[u8]) -> Result<()> {
+        Ok(self.beast.push(domain, budget, record)?)
     }
 
     /// URLs that wait here.

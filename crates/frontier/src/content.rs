@@ -56,6 +56,33 @@ const BATCH: usize = 256;
 /// A domain with a lower factor has no news to speak of.
 const STALE: f64 = 1.0 / 8.0;
 
+/// What was submitted with a page: host, domain, kind of sketch, sketch.
+const AUX_BYTES: usize = 25;
+
+/// The domain of a page, of what was submitted with it; `None` if it was something else.
+pub(crate) fn domain_of(aux: &[u8]) -> Option<u64> {
+    (aux.len() == AUX_BYTES).then(|| aux[8..].first_chunk().map(|bytes| u64::from_le_bytes(*bytes)))?
+}
+
+/// A page is known to be a copy or not.
+fn judge(novelty: &mut Novelty, counts: &mut ContentCounts, aux: &[u8], is_new: bool) {
+    let number = |at: usize| aux[at..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+    if aux.len() != AUX_BYTES {
+        return;
+    }
+    if aux[16] == 2 && is_new {
+        // As far as anybody knows it is like those that were looked at.
+        return;
+    }
+    let sketch = (aux[16] == 1).then(|| number(17));
+    novelty.page(number(0), is_new, sketch);
+    match novelty.page(number(8), is_new, sketch) {
+        Kind::News => {}
+        Kind::NearDuplicate => counts.near_copies += 1,
+        Kind::Copy => counts.copies += 1,
+    }
+}
+
 pub(crate) struct ContentStage {
     seen: ContentSeen,
     novelty: Novelty,
@@ -81,7 +108,7 @@ impl ContentStage {
 
     /// A page of this host and domain was fetched.
     pub(crate) fn page(&mut self, host: u64, domain: u64, content: PageContent) -> Result<()> {
-        let mut aux = [0; 25];
+        let mut aux = [0; AUX_BYTES];
         aux[..8].copy_from_slice(&host.to_le_bytes());
         aux[8..16].copy_from_slice(&domain.to_le_bytes());
         let (kind, sketch) = match content.sketch {
@@ -99,28 +126,22 @@ impl ContentStage {
     fn take_answers(&mut self) -> Result<()> {
         let ContentStage { seen, novelty, counts, .. } = self;
         loop {
-            let count = seen.answers_ready(BATCH, |aux, first| {
-                let number =
-                    |at: usize| aux[at..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
-                if aux.len() != 25 {
-                    return;
-                }
-                if aux[16] == 2 && first.is_none() {
-                    // As far as anybody knows it is like those that were looked at.
-                    return;
-                }
-                let sketch = (aux[16] == 1).then(|| number(17));
-                novelty.page(number(0), first.is_none(), sketch);
-                match novelty.page(number(8), first.is_none(), sketch) {
-                    Kind::News => {}
-                    Kind::NearDuplicate => counts.near_copies += 1,
-                    Kind::Copy => counts.copies += 1,
-                }
-            })?;
+            let count =
+                seen.answers_ready(BATCH, |aux, first| judge(novelty, counts, aux, first.is_none()))?;
             if count < BATCH {
                 return Ok(());
             }
         }
+    }
+
+    /// Takes over what another stage has [learnt](ContentStage::encode) of these keys; what cannot be read is learnt again.
+    pub(crate) fn adopt(&mut self, learnt: &[u8], wanted: impl FnMut(u64) -> bool) {
+        let _ = self.novelty.adopt(learnt, wanted);
+    }
+
+    /// Takes over a page of which another stage knows whether it is a copy: what was submitted with it, and whether it is not.
+    pub(crate) fn adopt_page(&mut self, aux: &[u8], is_new: bool) {
+        judge(&mut self.novelty, &mut self.counts, aux, is_new);
     }
 
     /// Whether the next page of a host is to be looked at.

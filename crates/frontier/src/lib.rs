@@ -57,6 +57,7 @@ mod rules;
 mod save;
 pub mod scope;
 mod servers;
+pub mod split;
 pub mod star;
 mod state;
 pub mod traps;

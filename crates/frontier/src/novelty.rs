@@ -158,6 +158,16 @@ impl Novelty {
         self.hosts.get(key).map_or(1.0, Recent::factor)
     }
 
+    /// The keys in what [`Novelty::encode`] wrote; `None` if the bytes are of another version or damaged.
+    pub(crate) fn keys(bytes: &[u8]) -> Option<Vec<u64>> {
+        Table::<Recent>::keys(VERSION, bytes)
+    }
+
+    /// Remembers what others have remembered of these keys; `None` if the bytes are of another version or damaged.
+    pub(crate) fn adopt(&mut self, bytes: &[u8], wanted: impl FnMut(u64) -> bool) -> Option<()> {
+        self.hosts.adopt(bytes, wanted)
+    }
+
     /// Appends all of it, for a checkpoint.
     pub fn encode(&self, bytes: &mut Vec<u8>) {
         self.hosts.encode(bytes);

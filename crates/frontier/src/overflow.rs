@@ -21,6 +21,7 @@ use crate::error::Result;
 const QUEUES: u64 = 256;
 /// Records that a host may have in a queue that it shares.
 const SHARED_MAX: u64 = 16 << 10;
+const SHARED_PREFIX: &str = "over-";
 const OWN_PREFIX: &str = "over-own-";
 
 pub(crate) struct Overflow {
@@ -40,7 +41,7 @@ pub(crate) enum Fate {
 }
 
 fn shared_name(index: u64) -> String {
-    format!("over-{index:03}")
+    format!("{SHARED_PREFIX}{index:03}")
 }
 
 fn own_name(host: u64) -> String {
@@ -50,6 +51,11 @@ fn own_name(host: u64) -> String {
 /// The names of the queues in which a host may have records, in the order in which it takes them.
 pub(crate) fn names(host: u64) -> [String; 2] {
     [shared_name(place(host) as u64), own_name(host)]
+}
+
+/// Whether a queue of this name is a host's own; `None` if it is none of those behind the bench.
+pub(crate) fn is_own(name: &str) -> Option<bool> {
+    name.starts_with(SHARED_PREFIX).then(|| name.starts_with(OWN_PREFIX))
 }
 
 impl Overflow {

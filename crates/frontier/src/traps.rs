@@ -170,6 +170,11 @@ impl Traps {
             .unwrap_or(Verdict::Passed)
     }
 
+    /// Learns what others have [learnt](Traps::encode) as well; `None` if the bytes are of another version or damaged.
+    pub(crate) fn adopt(&mut self, bytes: &[u8]) -> Option<()> {
+        self.queries.adopt(bytes, |_| true)
+    }
+
     /// Appends what was learnt, for a checkpoint.
     pub fn encode(&self, bytes: &mut Vec<u8>) {
         self.queries.encode(bytes);

@@ -40,6 +40,10 @@ pub(crate) fn run(args: Box<CrawlArgs>) -> anyhow::Result<Ended> {
         if !args.quiet {
             let begun = if crawl.is_resumed() { "Going on with the crawl in" } else { "Crawling into" };
             eprintln!("{begun} {}; Ctrl-C stops it in good order.", crawl.root().display());
+            if let Some(before) = crawl.divided_from() {
+                let partitions = crawl.config().partitions;
+                eprintln!("It had {before} partition(s), and was divided among {partitions}.");
+            }
             let undone = crawl.undone();
             if undone.bytes > 0 {
                 eprintln!(

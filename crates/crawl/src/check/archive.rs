@@ -9,11 +9,12 @@ use std::path::Path;
 use mattock_repository::{Digest, RecordType, RepositoryError, StoredRecord, WarcReader};
 use mattock_weburl::WebUrl;
 
+use super::Check;
+use super::ledger::{Ledger, Ledgers};
 use super::report::FindingKind;
 use super::rows::{PlacedRow, Rows};
-use super::{Check, ledger};
 use crate::CrawlError;
-use crate::checkpoint::Checkpoint;
+use crate::checkpoint::{Checkpoint, Era};
 
 /// The version that the crawl writes.
 const WARC_VERSION: &str = "1.1";
@@ -26,37 +27,53 @@ impl Check<'_> {
         self.report.checkpoint_unix_s = checkpoint.unix_micros.div_euclid(1_000_000);
         self.report.partitions = checkpoint.partitions.len() as u64;
         let files = self.files(&checkpoint)?;
-        for (partition, record) in checkpoint.partitions.iter().enumerate() {
-            let accounts = record.accounts();
-            self.report.urls_seen += accounts.seen;
-            self.report.urls_settled += accounts.settled();
+        for record in &checkpoint.partitions {
+            self.report.urls_seen += record.seen;
+            self.report.urls_settled += record.accounts().settled();
             self.report.urls_open += record.queued + record.in_flight;
-            let ours = files_of(&checkpoint, partition);
-            let path = self.directory.ledger(partition);
-            let length = record.ledger_bytes;
-            let mut rows = (length > 0).then(|| Rows::open(self.env, path.clone(), length, &mut self.found));
-            let mut robots = Robots::default();
-            let order: BTreeMap<&str, usize> =
-                ours.iter().enumerate().map(|(at, (name, _))| (*name, at)).collect();
-            for (at, (name, length)) in ours.iter().enumerate() {
-                self.pass_rows(&mut rows, |row| order.get(&*row.file).is_none_or(|of| *of < at));
-                self.file(name, *length, &files, &mut rows, &mut robots);
-                self.pass_rows(&mut rows, |row| *row.file == **name);
-            }
-            self.pass_rows(&mut rows, |_| true);
-            let Some(rows) = rows else { continue };
-            self.report.rows += rows.count;
-            let settled = accounts.fetched + accounts.failed;
-            if rows.damaged == 0 && rows.count != settled {
-                let what = format!("{} rows, and {settled} URLs were fetched or failed", rows.count);
-                self.found.problem(FindingKind::Accounts, &path, None, what);
-            }
-            let ledger = ledger::Ledger { env: self.env, path: &path, length, rows: rows.count };
-            ledger.twice(&mut self.found);
-            ledger.of_others(partition, checkpoint.partitions.len(), &mut self.found);
-            self.grown(&path, length)?;
         }
+        let mut ledgers = Ledgers::new(self.env, checkpoint.partitions.len());
+        for era in checkpoint.eras.iter().chain([&checkpoint.era()]) {
+            for partition in 0..era.ledger_bytes.len() {
+                let ours = files_of(&checkpoint, era, partition);
+                let (path, length) =
+                    (self.directory.with_layout(era.layout).ledger(partition), era.ledger_bytes[partition]);
+                let rows = self.side_by_side(&path, length, &ours, &files);
+                let Some(rows) = rows else { continue };
+                self.report.rows += rows.count;
+                let ledger =
+                    Ledger { path: path.clone(), length, rows: rows.count, damaged: rows.damaged > 0 };
+                ledgers.add(ledger, partition, era.ledger_bytes.len(), &mut self.found);
+                self.grown(&path, length)?;
+            }
+        }
+        let settled: Vec<u64> =
+            checkpoint.partitions.iter().map(|record| record.fetched + record.failed).collect();
+        ledgers.compare(&settled, &mut self.found);
+        ledgers.twice(&mut self.found);
         Ok(())
+    }
+
+    /// Reads a ledger and the archive files that it is about; the ledger, if there is one, at its end.
+    fn side_by_side(
+        &mut self,
+        path: &Path,
+        length: u64,
+        ours: &[(&str, u64)],
+        files: &BTreeMap<String, u64>,
+    ) -> Option<Rows> {
+        let mut rows =
+            (length > 0).then(|| Rows::open(self.env, path.to_path_buf(), length, &mut self.found));
+        let mut robots = Robots::default();
+        let order: BTreeMap<&str, usize> =
+            ours.iter().enumerate().map(|(at, (name, _))| (*name, at)).collect();
+        for (at, (name, length)) in ours.iter().enumerate() {
+            self.pass_rows(&mut rows, |row| order.get(&*row.file).is_none_or(|of| *of < at));
+            self.file(name, *length, files, &mut rows, &mut robots);
+            self.pass_rows(&mut rows, |row| *row.file == **name);
+        }
+        self.pass_rows(&mut rows, |_| true);
+        rows
     }
 
     /// Lengths of the archive's files as they are.
@@ -230,19 +247,20 @@ impl Check<'_> {
     }
 }
 
-/// The archive files of a partition, in the order in which they were written.
-fn files_of(checkpoint: &Checkpoint, partition: usize) -> Vec<(&str, u64)> {
-    let count = checkpoint.partitions.len();
-    let mut files: Vec<_> = checkpoint
+/// The archive files of a partition in an era, in the order in which they were written.
+fn files_of<'a>(checkpoint: &Checkpoint, era: &'a Era, partition: usize) -> Vec<(&'a str, u64)> {
+    let count = era.ledger_bytes.len();
+    let mut files: Vec<_> = era
         .archive
         .iter()
-        .filter_map(|(name, length)| {
+        .filter_map(|name| {
             let (of, digits, serial) = parse(name);
+            let length = checkpoint.archive.get(name).copied().unwrap_or(0);
             (of.filter(|of| *of < count && count > 1).unwrap_or(0) == partition).then_some((
                 digits,
                 serial,
                 name.as_str(),
-                *length,
+                length,
             ))
         })
         .collect();

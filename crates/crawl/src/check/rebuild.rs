@@ -23,7 +23,11 @@ pub(super) fn checkpoint(
     directory: &Directory,
     prefixes: &[String],
 ) -> Result<Option<Checkpoint>, CrawlError> {
-    let found = frontiers(env, directory)?;
+    // Which ledgers belong to which files only the checkpoint knew of a crawl that was divided otherwise.
+    if directory.all_frontiers()? != [directory.frontiers()] {
+        return Ok(None);
+    }
+    let found = frontiers(env, directory.frontiers())?;
     let mut checkpoint = Checkpoint { unix_micros: env.clock.unix().as_micros(), ..Checkpoint::default() };
     for (index, (partition, path)) in found.iter().enumerate() {
         let newest = Frontier::newest(env, path)?;
@@ -72,7 +76,7 @@ fn ledger(env: &Env, directory: &Directory, partition: usize) -> Option<(u64, u6
             if row.outcome == "200" {
                 totals.pages += 1;
                 if let Ok(url) = WebUrl::parse(row.url) {
-                    totals.count_domain(url.domain());
+                    totals.count_domain(url.domain(), 1);
                 }
             }
         })

@@ -63,10 +63,14 @@ impl Repairs<'_> {
                 self.did(&warc.join(name), "removed: it was begun after the checkpoint");
             }
         }
+        for left in self.directory.litter(checkpoint)? {
+            self.env.files.remove_dir_all(&left).map_err(CrawlError::io("remove", &left))?;
+            self.did(&left, "removed: another division of the crawl needed it");
+        }
+        let directory = self.directory.with_layout(checkpoint.layout);
         for (partition, record) in checkpoint.partitions.iter().enumerate() {
-            self.cut_ledger(partition, record.ledger_bytes)?;
-            for left in Frontier::leftovers(self.env, &self.directory.frontier(partition), checkpoint.number)?
-            {
+            self.cut_ledger(&directory.ledger(partition), record.ledger_bytes)?;
+            for left in Frontier::leftovers(self.env, &directory.frontier(partition), checkpoint.number)? {
                 self.env.files.remove_file(&left).map_err(CrawlError::io("remove", &left))?;
                 self.did(&left, "removed: only another checkpoint needed it");
             }
@@ -83,16 +87,15 @@ impl Repairs<'_> {
         with_partitions(&prefixes, partitions)
     }
 
-    fn cut_ledger(&mut self, partition: usize, length: u64) -> Result<(), CrawlError> {
-        let path = self.directory.ledger(partition);
-        let entry = self.env.files.entry(&path).map_err(CrawlError::io("look at", &path))?;
+    fn cut_ledger(&mut self, path: &Path, length: u64) -> Result<(), CrawlError> {
+        let entry = self.env.files.entry(path).map_err(CrawlError::io("look at", path))?;
         if length == 0 || entry.is_none_or(|entry| entry.len <= length) {
             return Ok(());
         }
-        let file = self.env.files.open(&path, OpenMode::Write).map_err(CrawlError::io("open", &path))?;
+        let file = self.env.files.open(path, OpenMode::Write).map_err(CrawlError::io("open", path))?;
         let cut = file.set_len(length).and_then(|()| file.sync());
-        cut.map_err(CrawlError::io("cut back", &path))?;
-        self.did(&path, "cut back to the checkpoint");
+        cut.map_err(CrawlError::io("cut back", path))?;
+        self.did(path, "cut back to the checkpoint");
         Ok(())
     }
 

@@ -18,8 +18,16 @@ impl Check<'_> {
         let Some(checkpoint) = self.checkpoint()? else { return Ok(false) };
         let count = checkpoint.partitions.len();
         if let Some(partitions) = partitions.filter(|partitions| *partitions != count) {
-            let what = format!("it is of {count} partitions, and crawl.toml says {partitions}");
-            self.found.problem(FindingKind::Checkpoint, &self.directory.checkpoint(), None, what);
+            let what = format!(
+                "it is of {count} partitions, and crawl.toml says {partitions}: the next run divides the crawl so"
+            );
+            self.found.note(FindingKind::Checkpoint, &self.directory.checkpoint(), what);
+        }
+        if !self.report.running {
+            for left in self.directory.litter(&checkpoint)? {
+                let what = "another division of the crawl needed it, and the next run removes it";
+                self.found.note(FindingKind::Younger, &left, what);
+            }
         }
         for partition in 0..count {
             self.frontier(partition)?;
@@ -29,10 +37,11 @@ impl Check<'_> {
 
     /// Verifies one frontier at the newest checkpoint, as long as that stays the newest.
     fn frontier(&mut self, partition: usize) -> Result<(), CrawlError> {
-        let dir = self.directory.frontier(partition);
+        let mut dir = self.directory.frontier(partition);
         let before = self.progress.done;
         for _ in 0..TRIES {
             let Some(checkpoint) = self.read_checkpoint()? else { break };
+            dir = self.directory.with_layout(checkpoint.layout).frontier(partition);
             self.progress.done = before;
             let verified = self.verify(&dir, checkpoint.number);
             let newer = self.read_checkpoint()?;

@@ -10,7 +10,7 @@ use mattock_env::{Clock, Env, Files, Lane, Step, Time};
 use tokio::sync::watch;
 
 use super::part::Report;
-use super::{Checkpoint, PartitionRecord};
+use super::{Checkpoint, Era, PartitionRecord};
 use crate::config::CheckpointOptions;
 use crate::{CrawlError, End};
 
@@ -25,6 +25,9 @@ pub(crate) struct Coordinator {
     /// Pages since the last checkpoint was asked for.
     pages: AtomicU64,
     stage: watch::Sender<Stage>,
+    /// What checkpoints have from the one before.
+    layout: u64,
+    eras: Vec<Era>,
     gathered: Mutex<Gathered>,
     written: Written,
     lane: Lane,
@@ -92,6 +95,8 @@ impl Coordinator {
             pages_max,
             pages: AtomicU64::new(0),
             stage: watch::Sender::new(stage),
+            layout: from.layout,
+            eras: from.eras.clone(),
             gathered: Mutex::new(Gathered {
                 archive: from.archive.clone(),
                 records: vec![None; partitions],
@@ -175,6 +180,8 @@ impl Coordinator {
             unix_micros: gathered.unix_micros.take().unwrap_or(first),
             end: gathered.end,
             partitions,
+            layout: self.layout,
+            eras: self.eras.clone(),
             archive: gathered.archive.clone(),
         };
         drop(gathered);

@@ -27,4 +27,4 @@ mod record;
 
 pub(crate) use coordinator::{Call, Coordinator, Seat};
 pub(crate) use part::Part;
-pub(crate) use record::{Checkpoint, PartitionRecord, VERSION};
+pub(crate) use record::{Checkpoint, Era, PartitionRecord, VERSION};

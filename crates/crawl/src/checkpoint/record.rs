@@ -2,7 +2,7 @@
 //!
 //! A line `mattock checkpoint VERSION CRC-32`, then JSON: people may look at it, and a changed byte shows.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use mattock_env::Files;
@@ -27,8 +27,29 @@ pub(crate) struct Checkpoint {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) end: Option<crate::End>,
     pub(crate) partitions: Vec<PartitionRecord>,
+    /// How often the crawl was divided otherwise: names the directories of frontiers and ledgers.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(crate) layout: u64,
+    /// What was written before that, each time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) eras: Vec<Era>,
     /// All archive files and their lengths.
     pub(crate) archive: BTreeMap<String, u64>,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+/// What was written while the crawl had another number of partitions.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Era {
+    /// Names the directory of its ledgers.
+    pub(crate) layout: u64,
+    /// Bytes of the ledger of each partition.
+    pub(crate) ledger_bytes: Vec<u64>,
+    /// The archive files that its ledgers are about.
+    pub(crate) archive: Vec<String>,
 }
 
 /// What belongs to one partition.
@@ -60,6 +81,21 @@ impl PartitionRecord {
 }
 
 impl Checkpoint {
+    /// Whether the ledgers in the directory of this number count.
+    pub(crate) fn has_ledgers(&self, layout: u64) -> bool {
+        layout == self.layout || self.eras.iter().any(|era| era.layout == layout)
+    }
+
+    /// What is being written now: the archive files that no earlier era has.
+    pub(crate) fn era(&self) -> Era {
+        let earlier: BTreeSet<&String> = self.eras.iter().flat_map(|era| &era.archive).collect();
+        Era {
+            layout: self.layout,
+            ledger_bytes: self.partitions.iter().map(|record| record.ledger_bytes).collect(),
+            archive: self.archive.keys().filter(|name| !earlier.contains(name)).cloned().collect(),
+        }
+    }
+
     pub(crate) fn encode(&self) -> Vec<u8> {
         sealed::encode(TITLE, VERSION, self)
     }

@@ -25,7 +25,7 @@ budget_pages = 10
 # cellars). (free)
 order = "breadth-first"
 # How many parts the crawl is divided into, by domain, each on a core of its own; as many as the machine has cores, if nothing
-# is said. (fixed)
+# is said. (free)
 # partitions = 2
 # Memory for the frontier: what was seen, queues, hosts being crawled. The rest waits on disk. (free)
 memory = "512MiB"

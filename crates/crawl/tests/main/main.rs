@@ -8,6 +8,7 @@ mod large;
 mod limits;
 mod mistakes;
 mod partitions;
+mod repartition;
 mod resume;
 mod sitemaps;
 mod stalls;

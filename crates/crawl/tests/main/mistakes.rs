@@ -57,8 +57,10 @@ fn they_are_told_and_nothing_is_written() {
         env.files.write_atomic(Path::new("/crawl/state/frontier/0/STATE"), b"MATTOCKF garbage").unwrap();
         let damaged = message(&env, "/crawl", "");
         assert!(damaged.contains("/crawl/state/frontier/0/STATE"), "{damaged}");
-        let told = message(&env, "/crawl", "[crawl]\npartitions = 2");
-        assert!(told.contains("begun with 1 partition"), "{told}");
+        let told = message(&env, "/crawl", "[crawl]\npartitions = 0");
+        assert!(told.contains("crawl.partitions") && told.contains("between 1 and 1024"), "{told}");
+        let told = message(&env, "/crawl", "[crawl]\npartitions = 9\nmemory = '512MiB'");
+        assert!(told.contains("64MiB for each"), "{told}");
         env.files.write_atomic(Path::new("/crawl/crawl.toml"), b"[crawl\n").unwrap();
         assert!(message(&env, "/crawl", "").contains("/crawl/crawl.toml"));
     });

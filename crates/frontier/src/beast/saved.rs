@@ -13,6 +13,8 @@ const VERSION: u64 = 1;
 pub(crate) struct Places {
     /// The queue that is read.
     pub(crate) current: u64,
+    /// j.
+    pub(crate) width: u64,
     slots: u64,
 }
 
@@ -21,10 +23,10 @@ impl Places {
     pub(crate) fn decode(state: &[u8]) -> Option<Places> {
         let mut words = Words::new(state);
         (words.next()? == VERSION).then_some(())?;
-        let (current, _last, _round_last, _width) =
+        let (current, _last, _round_last, width) =
             (words.next()?, words.next()?, words.next()?, words.next()?);
         let slots = words.next()?.checked_add(1)?;
-        Some(Places { current, slots })
+        Some(Places { current, width, slots })
     }
 
     /// The number of the queue that is in a slot: the one that is read, or one of those after it.
@@ -34,6 +36,14 @@ impl Places {
 }
 
 impl Beast {
+    /// Begins with so many queues, if it is still empty: those who took what it gets now had as many.
+    pub(crate) fn widen(&mut self, width: u64) {
+        if self.is_empty() && self.current == 0 {
+            self.width = width.clamp(self.width, self.width_max);
+            (self.last, self.round_last) = (self.width, self.width);
+        }
+    }
+
     /// Appends the state that belongs to the queues as they are now: for a checkpoint that captures both at once. At most 16 bytes
     /// per domain that is known, and a hundred.
     pub fn encode(&self, out: &mut Vec<u8>) {

@@ -34,6 +34,7 @@
 //! - Of domains that hardly anybody links to we say that they are not proven, and the stage `budget` lets them wait.
 //! - The paper asks the repository for every URL. We ask anew only when the answer may be another.
 
+mod adopt;
 mod memory;
 mod policy;
 mod ranks;

@@ -40,6 +40,17 @@ impl Ranks {
         }
     }
 
+    /// Notes what another table knows of these domains.
+    pub(super) fn adopt(&mut self, other: &Ranks, wanted: impl Fn(u64) -> bool) {
+        let mut entries: Vec<(u64, u64)> =
+            other.degrees.iter().map(|(domain, degree)| (*domain, *degree)).collect();
+        entries.sort_unstable();
+        for (domain, degree) in entries.into_iter().filter(|(domain, _)| wanted(*domain)) {
+            self.note(domain, degree);
+        }
+        self.recount();
+    }
+
     fn shrink(&mut self) {
         let mut all: Vec<(u64, u64)> =
             self.degrees.drain().map(|(domain, degree)| (degree, domain)).collect();

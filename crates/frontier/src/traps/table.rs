@@ -135,27 +135,64 @@ impl<T: Value> Table<T> {
     /// Takes over what [`Table::encode`] wrote; `None` if these bytes are nothing of the kind. Exactly the same table comes back, or
     /// as much of it as fits if this one is smaller.
     pub(crate) fn decode(mut self, bytes: &[u8]) -> Option<Table<T>> {
-        let (version, rest) = bytes.split_first()?;
-        let (uses, rest) = rest.split_first_chunk()?;
-        let (count, rest) = rest.split_first_chunk()?;
-        let size = 17 + T::BYTES;
-        let count = u32::from_le_bytes(*count) as usize;
-        if *version != self.version || rest.len() != count.checked_mul(size)? {
-            return None;
-        }
-        let last = u64::from_le_bytes(*uses);
-        for entry in rest.chunks_exact(size) {
-            let (key, entry) = entry.split_first_chunk()?;
-            let (used, entry) = entry.split_first_chunk()?;
-            let (credit, value) = entry.split_first()?;
-            let (key, used) = (u64::from_le_bytes(*key), u64::from_le_bytes(*used));
+        let (last, entries) = parse::<T>(self.version, bytes)?;
+        for entry in entries {
+            let (key, used, credit, value) = entry?;
             if used == 0 || used > last {
                 return None;
             }
-            *self.entry(key) = Entry { key, used, credit: *credit, value: T::decode(value) };
+            *self.entry(key) = Entry { key, used, credit, value: T::decode(value) };
         }
         self.uses = last;
         Some(self)
+    }
+}
+
+/// The number of uses in an encoded table, and its entries: key, last use, credit, value. `None` if these bytes are nothing of the kind.
+#[expect(clippy::type_complexity, reason = "it is taken apart at once")]
+fn parse<T: Value>(
+    version: u8,
+    bytes: &[u8],
+) -> Option<(u64, impl Iterator<Item = Option<(u64, u64, u8, &[u8])>>)> {
+    let (found, rest) = bytes.split_first()?;
+    let (uses, rest) = rest.split_first_chunk()?;
+    let (count, rest) = rest.split_first_chunk()?;
+    let size = 17 + T::BYTES;
+    let count = u32::from_le_bytes(*count) as usize;
+    if *found != version || rest.len() != count.checked_mul(size)? {
+        return None;
+    }
+    let entries = rest.chunks_exact(size).map(|entry| {
+        let (key, entry) = entry.split_first_chunk()?;
+        let (used, entry) = entry.split_first_chunk()?;
+        let (credit, value) = entry.split_first()?;
+        Some((u64::from_le_bytes(*key), u64::from_le_bytes(*used), *credit, value))
+    });
+    Some((u64::from_le_bytes(*uses), entries))
+}
+
+impl<T: Value> Table<T> {
+    /// The keys of an encoded table, those used last at the end; `None` as for [`Table::decode`].
+    pub(crate) fn keys(version: u8, bytes: &[u8]) -> Option<Vec<u64>> {
+        parse::<T>(version, bytes)?.1.map(|entry| entry.map(|(key, ..)| key)).collect()
+    }
+
+    /// Takes over those of an encoded table that are wanted, as used now; of two of the same key the one of more credit stays. `None` as
+    /// for [`Table::decode`].
+    pub(crate) fn adopt(&mut self, bytes: &[u8], mut wanted: impl FnMut(u64) -> bool) -> Option<()> {
+        for entry in parse::<T>(self.version, bytes)?.1 {
+            let (key, _, credit, value) = entry?;
+            if !wanted(key) {
+                continue;
+            }
+            self.uses += 1;
+            let used = self.uses;
+            let known = self.entry(key);
+            if known.used == 0 || known.credit < credit {
+                *known = Entry { key, used, credit, value: T::decode(value) };
+            }
+        }
+        Some(())
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A trial is drawn from its seed: a small simulated Web, a configuration, and a number of *lives*. In each but the last something
 //! goes wrong at some file operation; what is on the disk then is what the simulated disk makes of it, and the next life goes on
-//! from there. In the last life nothing fails, and the crawl must come to its end. Then the [`checks`] look at
+//! from there, perhaps with another number of partitions. In the last life nothing fails, and the crawl must come to its end. Then the [`checks`] look at
 //! what is there and at what the servers saw. All of it depends on the seed alone.
 
 pub mod checks;
@@ -20,6 +20,7 @@ const ROOT: &str = "/crawl";
 const LOG: &str = "/audit";
 const DELAY_MS: u64 = 500;
 const LIVES_MAX: u64 = 4;
+const PARTITIONS_MAX: u64 = 3;
 /// No life takes longer, unless it hangs.
 const PATIENCE: Duration = Duration::from_secs(7 * 24 * 3600);
 
@@ -94,15 +95,15 @@ pub fn run(seed: u64, bug: Option<Bug>) -> Verdict {
     let disk = simulation.files().clone();
     simulation.run(|env| {
         let journal = SimFiles::new(env.random.fork("journal"));
-        let partitions = 1 + random.below(3);
+        let partitions = 1 + random.below(PARTITIONS_MAX);
         let every_ms = 300 + random.below(20_000);
         let compression = if random.below(2) == 0 { "gzip" } else { "zstd" };
         let delay_ms = if bug == Some(Bug::IgnoredDelay) { DELAY_MS / 2 } else { DELAY_MS };
         let config = format!(
-            "[crawl]\nscope = 'any'\npartitions = {partitions}\nmemory = '{}MiB'\n[politeness]\ndelay = '{delay_ms}ms'\n\
+            "[crawl]\nscope = 'any'\nmemory = '{}MiB'\n[politeness]\ndelay = '{delay_ms}ms'\n\
              [archive]\ncompression = '{compression}'\nfile_size = '{}KB'\n\
              [checkpoint]\nevery = '{every_ms}ms'\npages = {}\ndisk_reserve = '{}KiB'\n",
-            64 * partitions,
+            64 * PARTITIONS_MAX,
             1 << (6 + random.below(8)),
             1 + random.below(400),
             random.below(2) * 256,
@@ -116,6 +117,7 @@ pub fn run(seed: u64, bug: Option<Bug>) -> Verdict {
             lossy,
             bug,
             config,
+            partitions,
             verdict: Verdict { story, ..Verdict::default() },
         };
         trial.run()
@@ -133,6 +135,8 @@ struct Trial {
     lossy: bool,
     bug: Option<Bug>,
     config: String,
+    /// Of the life at hand.
+    partitions: u64,
     verdict: Verdict,
 }
 
@@ -169,7 +173,11 @@ impl Trial {
         let lives = 1 + self.random.below(LIVES_MAX);
         for life in 0..=lives {
             let death = (life < lives).then(|| Death::draw(&mut self.random));
-            self.verdict.story.push(format!("life {life}: {death:?}"));
+            if life > 0 && self.random.below(2) == 0 {
+                self.partitions = 1 + self.random.below(PARTITIONS_MAX);
+            }
+            let partitions = self.partitions;
+            self.verdict.story.push(format!("life {life}: {partitions} partitions, {death:?}"));
             let control = Control::default();
             let done = self.live_once(death, control.clone()).await;
             self.disk.clear_faults();
@@ -231,7 +239,7 @@ impl Trial {
             }
             None => {}
         }
-        let config = RawConfig::parse(&self.config, "trial").expect("it is a valid configuration");
+        let config = self.config();
         let run = async { Crawl::open(&self.env, Path::new(ROOT), config)?.run(control).await };
         let done = self.env.clock.timeout(PATIENCE, run).await;
         if let Some(trouble) = trouble {
@@ -243,13 +251,19 @@ impl Trial {
         })
     }
 
+    /// What is asked for in the life at hand.
+    fn config(&self) -> RawConfig {
+        let partitions = format!("[crawl]\npartitions = {}\n", self.partitions);
+        let config = self.config.replace("[crawl]\n", &partitions);
+        RawConfig::parse(&config, "trial").expect("it is a valid configuration")
+    }
+
     /// What is found after a crash can be opened as often as one likes, and is always the same.
     fn check_resuming(&mut self) {
         // The files that a crawl leaves alone when it is only opened.
-        let config = || RawConfig::parse(&self.config, "trial").expect("it is a valid configuration");
         let mut hashes = Vec::new();
         for _ in 0..2 {
-            if let Err(error) = Crawl::open(&self.env, Path::new(ROOT), config()) {
+            if let Err(error) = Crawl::open(&self.env, Path::new(ROOT), self.config()) {
                 self.verdict.problems.push(format!("it cannot be opened again: {error}"));
                 return;
             }
