@@ -14,6 +14,7 @@ use super::rows::{PlacedRow, Rows};
 use super::{Check, ledger};
 use crate::CrawlError;
 use crate::checkpoint::Checkpoint;
+use crate::saved::state_hash;
 
 /// The version that the crawl writes.
 const WARC_VERSION: &str = "1.1";
@@ -25,6 +26,8 @@ impl Check<'_> {
         self.report.checkpoint = checkpoint.number;
         self.report.checkpoint_unix_s = checkpoint.unix_micros.div_euclid(1_000_000);
         self.report.partitions = checkpoint.partitions.len() as u64;
+        // What is damaged has none, and of a crawl that runs this checkpoint may be gone by now.
+        self.report.state_hash = state_hash(self.env, &self.directory, &checkpoint).ok();
         let files = self.files(&checkpoint)?;
         for (partition, record) in checkpoint.partitions.iter().enumerate() {
             let accounts = record.accounts();
