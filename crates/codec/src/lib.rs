@@ -175,6 +175,15 @@ pub fn unseal<'a>(bytes: &'a [u8], magic: &[u8; 8], number: u64) -> Result<&'a [
     }
 }
 
+/// Takes a version that is not known for something that was read: the file is whole, and another copy of it would say the same.
+pub fn whole<T>(decoded: Result<T, Unreadable>) -> Result<Result<T, char>, Unreadable> {
+    match decoded {
+        Ok(value) => Ok(Ok(value)),
+        Err(Unreadable::Version(version)) => Ok(Err(version)),
+        Err(Unreadable::Damaged) => Err(Unreadable::Damaged),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -24,7 +24,7 @@ mod state;
 
 use std::path::{Path, PathBuf};
 
-use mattock_env::Env;
+use mattock_env::{Env, copy_path};
 
 use crate::checkpoint::Checkpoint;
 use crate::directory::{Directory, MARKER, Seal};
@@ -176,7 +176,10 @@ impl Check<'_> {
     fn checkpoint(&mut self) -> Result<Option<Checkpoint>, CrawlError> {
         let path = self.directory.checkpoint();
         match self.read_checkpoint() {
-            Ok(Some(checkpoint)) => return Ok(Some(checkpoint)),
+            Ok(Some(checkpoint)) => {
+                self.twins(&path);
+                return Ok(Some(checkpoint));
+            }
             Ok(None) => {
                 let newest = newest_state(self.env, &self.directory)?;
                 if newest > 1 {
@@ -197,6 +200,26 @@ impl Check<'_> {
             Err(error) => self.found.problem(FindingKind::Checkpoint, &path, None, error.to_string()),
         }
         Ok(None)
+    }
+
+    /// Whether the checkpoint and its copy are whole and the same.
+    fn twins(&mut self, path: &Path) {
+        let files = &self.env.files;
+        if self.assumed.is_some() {
+            return;
+        }
+        if let Some(damaged) = files.damaged_twin(path, Checkpoint::decode) {
+            self.found.problem(FindingKind::Copy, &damaged, None, state::DAMAGED_TWIN);
+            return;
+        }
+        let copy = copy_path(path);
+        if let (Ok(first), Ok(second)) = (files.read(path), files.read(&copy))
+            && first != second
+            && !self.report.running
+        {
+            let what = "it is of another checkpoint than the file of which it is the copy";
+            self.found.note(FindingKind::Younger, &copy, what);
+        }
     }
 }
 

@@ -119,7 +119,7 @@ impl Crawl {
     /// Goes back to the last checkpoint, which may be the beginning.
     fn go_back(&mut self) -> Result<(), CrawlError> {
         let path = self.directory.checkpoint();
-        self.checkpoint = Checkpoint::read(&self.env.files, &path)?.unwrap_or_default();
+        self.checkpoint = Checkpoint::settle(&self.env.files, &path)?.unwrap_or_default();
         let partitions = self.config.partitions;
         if self.checkpoint.number == 0 {
             Frontier::refuse_old(&self.env, &self.directory.frontier(0))?;

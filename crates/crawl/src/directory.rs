@@ -5,7 +5,7 @@
 //! | `crawl.toml` | the configuration that the crawl was last run with, under a line with version and checksum; marks the directory as a crawl |
 //! | `warc/*.warc.*` | the archive |
 //! | `state/lock` | held by the process that crawls, so that there is only one |
-//! | `state/CHECKPOINT` | the checkpoint that a restart goes back to |
+//! | `state/CHECKPOINT` | the checkpoint that a restart goes back to; `CHECKPOINT.copy` is the same once more |
 //! | `state/STATUS` | what the process that crawls is doing; gone when it has ended in good order |
 //! | `state/frontier/N` | the frontier of partition N |
 //! | `state/ledger/N` | what became of every URL of partition N |

@@ -14,9 +14,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use mattock_frontier::Link;
 use mattock_weburl::WebUrl;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-use tokio::sync::watch;
 
 use crate::End;
+use crate::watched::Watched;
 
 /// A parcel is sent when it has so many links.
 const PARCEL_LINKS: usize = 256;
@@ -39,7 +39,7 @@ pub(crate) struct Hub {
     boxes: Vec<Mailbox>,
     /// Partitions that have work, and parcels on their way.
     units: AtomicUsize,
-    over: watch::Sender<Option<End>>,
+    over: Watched<Option<End>>,
     /// Whether nothing is to be begun for now.
     held: AtomicBool,
     page_limit: u64,
@@ -80,7 +80,7 @@ impl Hub {
         let hub = Arc::new(Hub {
             boxes,
             units: AtomicUsize::new(partitions),
-            over: watch::Sender::new((pages >= page_limit).then_some(End::MaxPages)),
+            over: Watched::new((pages >= page_limit).then_some(End::MaxPages)),
             held: AtomicBool::new(false),
             page_limit,
             pages_claimed: AtomicU64::new(pages),
@@ -102,22 +102,19 @@ impl Hub {
 
     /// Ends the run for all; the first word counts.
     pub(crate) fn finish(&self, end: End) {
-        self.over.send_if_modified(|over| {
-            let first = over.is_none();
+        self.over.update(|over| {
             over.get_or_insert(end);
-            first
         });
     }
 
     /// How the run ends, if it does.
     pub(crate) fn end(&self) -> Option<End> {
-        *self.over.borrow()
+        self.over.get()
     }
 
     /// Waits until the run ends.
     pub(crate) async fn ended(&self) {
-        // An error would mean that the sender is gone, but we hold it.
-        let _ = self.over.subscribe().wait_for(Option::is_some).await;
+        self.over.wait_for(Option::is_some).await;
     }
 
     /// Has nobody begin anything, or everybody go on.

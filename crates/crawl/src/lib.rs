@@ -45,6 +45,7 @@ mod storage;
 mod summary;
 mod task;
 pub mod units;
+mod watched;
 mod why;
 
 pub use config::{Config, ConfigError, RawConfig};

@@ -115,7 +115,7 @@ impl Division<'_> {
             archive: from.archive.clone(),
         };
         let path = self.directory.checkpoint();
-        let written = self.env.files.write_atomic(&path, &checkpoint.encode());
+        let written = self.env.files.write_twice(&path, &checkpoint.encode());
         written.map_err(CrawlError::io("write", &path))?;
         remove_litter(self.env, self.directory, &checkpoint)?;
         Ok(checkpoint)

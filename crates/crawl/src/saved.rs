@@ -8,6 +8,7 @@ use mattock_frontier::look::Look;
 use mattock_frontier::{Accounts, FrontierError};
 use mattock_repository::{LedgerReader, RepositoryError, Row};
 use mattock_weburl::WebUrl;
+use xxhash_rust::xxh3::Xxh3;
 
 use crate::checkpoint::{Checkpoint, Era};
 use crate::directory::Directory;
@@ -102,6 +103,13 @@ impl SavedCrawl {
         Look::open(&self.env, &self.frontier(partition), self.number())
     }
 
+    /// One number for everything that the checkpoint says, in 32 digits: every URL that was seen, what waits and in which order, what is
+    /// known of hosts, budgets, counts, and the lengths of archive and ledgers. Two checkpoints that say the same have the same, whatever
+    /// their numbers and times. All of the state is read for it.
+    pub fn state_hash(&self) -> Result<String, CrawlError> {
+        state_hash(&self.env, &self.directory, &self.checkpoint)
+    }
+
     /// Looks at the crawl in `root`. If that makes a checkpoint meanwhile, so that what is looked at is gone, begins again with the
     /// newer one.
     pub(crate) fn with<T>(
@@ -182,4 +190,22 @@ impl SavedCrawl {
         }
         Ok(())
     }
+}
+
+/// The hash of what a checkpoint says.
+pub(crate) fn state_hash(
+    env: &Env,
+    directory: &Directory,
+    checkpoint: &Checkpoint,
+) -> Result<String, CrawlError> {
+    let mut hasher = Xxh3::new();
+    // Its number and its time say when, and not what.
+    let what = Checkpoint { number: 0, unix_micros: 0, end: None, ..checkpoint.clone() };
+    hasher.update(&what.encode());
+    for partition in 0..checkpoint.partitions.len() {
+        hasher.update(&(partition as u64).to_le_bytes());
+        let dir = directory.with_layout(checkpoint.layout).frontier(partition);
+        Look::digest(env, &dir, checkpoint.number, &mut |bytes| hasher.update(bytes))?;
+    }
+    Ok(format!("{:032x}", hasher.digest128()))
 }

@@ -3,7 +3,8 @@
 //! A checkpoint copies what is only in RAM (the *tail* of each generation: unfinished chunks and log blocks), and that is all
 //! the producer waits for. A lane then writes the tails, makes files durable, and writes the manifest that names them, as one
 //! atomic step. Nothing that is in a file already is copied, so it costs what the buffers hold, whatever the size of the
-//! store. A crash goes back to the newest manifest.
+//! store. A crash goes back to the newest manifest. Tails and the manifest are written twice: without one of them the whole state
+//! could not be opened, and nothing else holds what is in them.
 //!
 //! Files are never changed once a manifest names them: logs and chunks only grow behind the length it gives, and all else
 //! is written once. A file goes when neither the state nor a kept manifest needs it, its manifest before it.
@@ -11,7 +12,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use mattock_env::{OpenMode, Step};
+use mattock_env::{OpenMode, Step, copy_path};
 
 use crate::disk::{DataFile, Disk};
 use crate::drum::Drum;
@@ -32,7 +33,7 @@ pub struct Checkpoint {
     /// Operations that it contains.
     pub position: u64,
     /// Files in the repository's directory and how many bytes of each belong to it. All but logs and keys, which may
-    /// grow, are immutable. The manifest is the last.
+    /// grow, are immutable. The manifest is the last; copies are left out.
     pub files: Vec<(String, u64)>,
 }
 
@@ -227,8 +228,9 @@ impl Work {
             files
                 .create_dir_all(&self.disk.dir)
                 .and_then(|()| write_new(files, &path, &tail))
+                .and_then(|()| write_new(files, &copy_path(&path), &tail))
                 .map_err(|error| plain(DrumError::io(&path, error)))?;
-            self.disk.count_written(tail.bytes().len());
+            self.disk.count_written(2 * tail.bytes().len());
             return Ok(None);
         }
         if let Some(file) = self.to_sync.pop() {
@@ -245,7 +247,7 @@ impl Work {
         files
             .create_dir_all(&self.disk.dir)
             .and_then(|()| files.sync_dir(&self.disk.dir))
-            .and_then(|()| files.write_atomic(&path, &bytes))
+            .and_then(|()| files.write_twice(&path, &bytes))
             .and_then(|()| if self.placed { Ok(()) } else { sync_parents(files, &self.disk.dir) })
             .map_err(|error| Failure {
                 error: DrumError::io(&path, error),
@@ -253,7 +255,7 @@ impl Work {
                 // What is not there now does not come.
                 begun: !matches!(files.entry(&path), Ok(None)),
             })?;
-        self.disk.count_written(bytes.len());
+        self.disk.count_written(2 * bytes.len());
         Ok(Some(bytes.len() as u64))
     }
 }

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use mattock_env::{Block, PAGE_BYTES};
+use mattock_env::{Block, PAGE_BYTES, Unread};
 
 use crate::buckets::Buckets;
 use crate::disk::{DataFile, Disk};
@@ -91,6 +91,16 @@ pub(crate) struct Generation {
     pub(crate) resolved: Option<Resolved>,
     /// Whether its files have not changed since they were last made durable.
     pub(crate) synced: bool,
+}
+
+/// What is in the file of a tail, if it is as it was written.
+pub(crate) fn check_tail(
+    bytes: &[u8],
+    entry: &GenerationEntry,
+) -> std::result::Result<Vec<u8>, &'static str> {
+    let bytes = usize::try_from(entry.tail_bytes).ok().and_then(|len| bytes.get(..len));
+    let bytes = bytes.filter(|bytes| checksum(entry.number, 0, &[bytes]) == entry.tail_sum);
+    bytes.map(<[u8]>::to_vec).ok_or("the tail of a generation fails its checksum")
 }
 
 impl Generation {
@@ -207,15 +217,15 @@ impl Generation {
             ..plan.clone()
         };
         let path = disk.dir.join(manifest::tail_name(entry.number, checkpoint));
-        let bytes = disk.files.read(&path).map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotFound => DrumError::corrupt(&path, 0, "the file is missing"),
-            _ => DrumError::io(&path, error),
-        })?;
-        let bytes = usize::try_from(entry.tail_bytes).ok().and_then(|len| bytes.get(..len));
-        let bytes = bytes.filter(|bytes| checksum(entry.number, 0, &[bytes]) == entry.tail_sum);
-        let bytes = bytes
-            .ok_or_else(|| DrumError::corrupt(&path, 0, "the tail of a generation fails its checksum"))?;
-        let mut tail = Reader::new(bytes);
+        let bytes =
+            disk.files.read_either(&path, |bytes| check_tail(bytes, entry)).map_err(
+                |unread| match unread {
+                    unread if unread.is_missing() => DrumError::corrupt(&path, 0, "the file is missing"),
+                    Unread::Io(error) => DrumError::io(&path, error),
+                    Unread::Content(what) => DrumError::corrupt(&path, 0, what),
+                },
+            )?;
+        let mut tail = Reader::new(&bytes);
         let mut generation = Generation::new(disk, entry.number, &plan);
         generation.log =
             generation.log.restore(disk, (entry.log_blocks, entry.log_written, entry.records), &mut tail)?;

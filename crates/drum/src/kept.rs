@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use mattock_env::Step;
+use mattock_env::{Step, copy_name};
 
 use crate::drum::Drum;
 use crate::manifest::{self, Manifest};
@@ -26,7 +26,10 @@ pub(crate) struct Kept {
 impl Kept {
     /// One that is on disk.
     pub(crate) fn found(manifest: &Manifest) -> Kept {
-        let files = manifest.files().into_iter().map(|(name, _)| name).collect();
+        let mut files: Vec<String> = manifest.files().into_iter().map(|(name, _)| name).collect();
+        let copies: Vec<String> =
+            files.iter().filter(|name| is_tail(name)).map(|name| copy_name(name)).collect();
+        files.extend(copies);
         Kept { number: manifest.number, files, durable: true }
     }
 
@@ -70,7 +73,7 @@ impl<V: Value> Drum<V> {
                 continue;
             }
             surplus -= usize::from(kept.durable);
-            manifests.push(manifest::name(kept.number));
+            manifests.extend(manifest::names(kept.number));
             names.extend(kept.files.into_iter().filter(|name| is_tail(name)));
         }
         for name in manifests {
@@ -90,7 +93,7 @@ impl<V: Value> Drum<V> {
         let Some(place) = self.kept.iter().position(|kept| kept.number == number) else { return };
         let failed = self.kept.remove(place);
         let mut names = std::mem::take(&mut self.dead);
-        names.push(format!("{}.tmp", manifest::name(number)));
+        names.extend(manifest::names(number).map(|name| format!("{name}.tmp")));
         names.extend(failed.into_iter().flat_map(|kept| kept.files).filter(|name| is_tail(name)));
         for name in names {
             self.retire(name);

@@ -96,6 +96,7 @@ mod run_writer;
 mod sort;
 mod stats;
 mod table;
+mod twins;
 mod uses;
 mod value;
 mod verify;
@@ -110,6 +111,7 @@ pub use drum::Drum;
 pub use error::{DrumError, Result};
 pub use plan::{Deliver, Options, Plan};
 pub use stats::Stats;
+pub use twins::{damaged_twins, mend_twins};
 pub use uses::{
     BacklinkCount, Backlinks, ContentSeen, DomainInDegree, FirstInstance, HostData, InDegree, RequestedUntil,
     RobotsCache, RobotsRequested, Sources, UrlSeen,

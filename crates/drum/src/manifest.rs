@@ -7,13 +7,15 @@
 //! "MTKDRUM1", varints…, checksum u32
 //! ```
 //!
+//! Without it nothing of the state could be read, so there are two of it: `MANIFEST-n.copy` has the same bytes. So it is with tails.
+//!
 //! The last character of the magic is the version, of this file and of all that it names. Magic and checksum stay where they
 //! are in every version, so that an unknown one can be told from a damaged file.
 
 use std::path::Path;
 
-use mattock_codec::{Reader, Unreadable, put_varint, seal, unseal};
-use mattock_env::Files;
+use mattock_codec::{Reader, Unreadable, put_varint, seal, unseal, whole};
+use mattock_env::{Files, Unread, copy_name, without_copy};
 
 use crate::error::{DrumError, Result};
 
@@ -70,9 +72,14 @@ pub(crate) fn name(number: u64) -> String {
     format!("MANIFEST-{number:06}")
 }
 
-/// The number in a manifest's name.
+/// The file of a manifest and its copy.
+pub(crate) fn names(number: u64) -> [String; 2] {
+    [name(number), copy_name(&name(number))]
+}
+
+/// The number in the name of a manifest or of its copy.
 pub(crate) fn number_of(name: &str) -> Option<u64> {
-    name.strip_prefix("MANIFEST-")?.parse().ok()
+    without_copy(name).strip_prefix("MANIFEST-")?.parse().ok()
 }
 
 pub(crate) fn run_name(number: u64) -> String {
@@ -172,17 +179,22 @@ impl Manifest {
     }
 }
 
-/// Reads the manifest with this number from its file.
+/// Reads the manifest with this number from its file, or from the copy of that.
 pub(crate) fn read(files: &Files, dir: &Path, number: u64) -> Result<Manifest> {
     let path = dir.join(name(number));
-    let bytes = files.read(&path).map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => DrumError::NoSuchCheckpoint { path: dir.into(), number },
-        _ => DrumError::io(&path, error),
-    })?;
-    Manifest::decode(&bytes, number).map_err(|unreadable| match unreadable {
-        Unreadable::Damaged => DrumError::corrupt(&path, 0, "the manifest fails its checksum"),
-        Unreadable::Version(version) => DrumError::UnknownVersion { path, version },
-    })
+    let found = files.read_either(&path, |bytes| whole(Manifest::decode(bytes, number)));
+    match found {
+        Ok(Ok(manifest)) => Ok(manifest),
+        Ok(Err(version)) => Err(DrumError::UnknownVersion { path, version }),
+        Err(unread) if unread.is_missing() => Err(DrumError::NoSuchCheckpoint { path: dir.into(), number }),
+        Err(Unread::Io(error)) => Err(DrumError::io(&path, error)),
+        Err(Unread::Content(_)) => Err(DrumError::corrupt(&path, 0, "the manifest fails its checksum")),
+    }
+}
+
+/// Whether these bytes are those of a manifest with this number, as they were written, in whatever version.
+pub(crate) fn check(bytes: &[u8], number: u64) -> std::result::Result<(), Unreadable> {
+    whole(Manifest::decode(bytes, number)).map(|_| ())
 }
 
 fn parse(reader: &mut Reader<'_>) -> Option<Manifest> {
@@ -253,7 +265,8 @@ mod tests {
             assert_eq!(Manifest::decode(&damaged, 300), Err(Unreadable::Damaged));
             assert_eq!(Manifest::decode(&bytes[..at], 300), Err(Unreadable::Damaged));
         }
-        assert_eq!(number_of(&name(300)), Some(300));
+        assert_eq!((number_of(&name(300)), number_of("MANIFEST-000300.copy")), (Some(300), Some(300)));
+        assert_eq!(number_of("MANIFEST-000300.tmp"), None);
     }
 
     #[test]

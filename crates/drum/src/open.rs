@@ -33,6 +33,7 @@ impl<V: Value> Drum<V> {
         let mut numbers: Vec<u64> =
             present.iter().filter_map(|file| manifest::number_of(&file.name)).collect();
         numbers.sort_unstable();
+        numbers.dedup();
         let newest = checkpoint.unwrap_or_else(|| numbers.last().copied().unwrap_or(0));
         if newest > 0 && !numbers.contains(&newest) {
             return Err(DrumError::NoSuchCheckpoint { path: dir.into(), number: newest });
@@ -106,7 +107,7 @@ impl<V: Value> Drum<V> {
         let needed: Vec<String> = self
             .kept
             .iter()
-            .flat_map(|kept| kept.files.iter().cloned().chain([manifest::name(kept.number)]))
+            .flat_map(|kept| kept.files.iter().cloned().chain(manifest::names(kept.number)))
             .collect();
         let litter =
             present.iter().filter(|file| !file.is_dir && is_ours(&file.name) && !needed.contains(&file.name));

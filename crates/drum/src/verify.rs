@@ -3,13 +3,14 @@
 //! Nothing is written. What is wrong becomes a [`Problem`], and the search goes on behind it: in a run with the next block
 //! if the damaged one says where that is, otherwise with the next bucket; elsewhere blocks have a fixed size. Bytes that
 //! fill up a page must be zero. Bytes that no longer belong to the checkpoint are not looked at: blocks of the log that
-//! were delivered, and what a file has grown since.
+//! were delivered, and what a file has grown since. Of a file that is kept twice one is enough; whether the other is whole too,
+//! [`damaged_twins`](crate::damaged_twins) tells.
 
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use mattock_env::{Block, Env, PAGE_BYTES};
+use mattock_env::{Block, Env, PAGE_BYTES, copy_path};
 
 use crate::buckets;
 use crate::disk::{DataFile, Disk};
@@ -19,6 +20,7 @@ use crate::log::{HEADER_BYTES, LogReader};
 use crate::manifest::{self, GenerationEntry, Manifest, RunEntry};
 use crate::merge::{self, CHECK};
 use crate::run::{self, Run};
+use crate::twins::is_whole_tail;
 use crate::value::Value;
 use crate::view::{self, View};
 use mattock_codec::{Problem, Reader, checksum};
@@ -244,6 +246,12 @@ impl Verifier {
     fn tail(&mut self, checkpoint: u64, entry: &GenerationEntry) {
         let name = manifest::tail_name(entry.number, checkpoint);
         let path = self.disk.dir.join(&name);
+        let is_whole =
+            |path: &Path| self.disk.files.read(path).is_ok_and(|bytes| is_whole_tail(&bytes, entry).is_ok());
+        if is_whole(&path) || is_whole(&copy_path(&path)) {
+            // If only one is, `damaged_twins` tells.
+            return;
+        }
         let pages = entry.tail_bytes.max(1).next_multiple_of(PAGE_BYTES as u64);
         if self.available(&name, pages, TAIL) < pages {
             return;

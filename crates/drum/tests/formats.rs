@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use mattock_codec::checksum;
 use mattock_drum::{Batch, Deliver, Drum, DrumError, Options, Plan, View};
-use mattock_env::Env;
 use mattock_env::sim::Simulation;
+use mattock_env::{Env, without_copy};
 
 use crate::world::{DIR, Drawn, Sum, simulate};
 
@@ -66,6 +66,11 @@ fn sum(number: u64) -> Sum {
     Sum(if number == 120 { 41 } else { 1 + number % 20 })
 }
 
+/// Files that are kept twice are in the fixture once.
+fn is_copy(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "copy")
+}
+
 fn copy(env: &Env, dir: &Path) {
     let real = Env::real().files;
     env.files.create_dir_all(Path::new(DIR)).unwrap();
@@ -82,6 +87,9 @@ fn is_read<V: Drawn>(dir: &Path, value: impl Fn(u64) -> V) {
         simulate(&mut simulation, |env| write(&env, &value));
         real.create_dir_all(dir).unwrap();
         for (path, bytes) in simulation.files().snapshot() {
+            if is_copy(&path) {
+                continue;
+            }
             real.write_atomic(&dir.join(path.file_name().unwrap()), &bytes).unwrap();
         }
     }
@@ -120,7 +128,8 @@ fn the_present_version_is_version_1() {
         let mut simulation = Simulation::new(1);
         simulate(&mut simulation, |env| if kind == "keys" { write(&env, |_| ()) } else { write(&env, sum) });
         for (path, bytes) in simulation.files().snapshot() {
-            let stored = real.read(&fixture("v1", kind).join(path.file_name().unwrap())).unwrap();
+            let name = path.file_name().unwrap().to_str().unwrap();
+            let stored = real.read(&fixture("v1", kind).join(without_copy(name))).unwrap();
             assert!(stored == bytes, "{} differs: has the format changed?", path.display());
         }
     }

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use mattock_drum::{Checkpoint, Deliver, Drum, View};
+use mattock_drum::{Checkpoint, Deliver, Drum, View, damaged_twins, mend_twins};
 use mattock_env::sim::Simulation;
-use mattock_env::{Env, OpenMode, Random};
+use mattock_env::{Env, OpenMode, Random, copy_path};
 
 use crate::world::{DIR, Drawn, Model, Sum, apply, deliver, draw_batch, open, options, simulate};
 
@@ -56,6 +56,10 @@ fn build<V: Drawn>(simulation: &mut Simulation, random: &mut Random, which: Deli
     })
 }
 
+fn is_kept_twice(path: &Path) -> bool {
+    ["MANIFEST", "tail"].contains(&kind(path).as_str())
+}
+
 fn kind(path: &Path) -> String {
     let name = path.file_name().unwrap().to_str().unwrap();
     name.split('-').next().unwrap().to_owned()
@@ -67,7 +71,10 @@ fn damage<V: Drawn>(seed: u64, which: Deliver, rounds: u64, found: &mut BTreeMap
     let files = simulation.files().clone();
     let mut random = Random::from_seed(seed).fork("verify");
     let Checkpoint { number, files: listed, .. } = build::<V>(&mut simulation, &mut random, which);
-    let named: Vec<PathBuf> = listed.iter().map(|(name, _)| Path::new(DIR).join(name)).collect();
+    let mut named: Vec<PathBuf> = listed.iter().map(|(name, _)| Path::new(DIR).join(name)).collect();
+    let twice: Vec<PathBuf> =
+        named.iter().filter(|path| is_kept_twice(path)).map(|path| copy_path(path)).collect();
+    named.extend(twice);
     // A merge that was under way has files of its own, which belong to nothing yet.
     let all: Vec<(PathBuf, Vec<u8>)> =
         files.snapshot().into_iter().filter(|(path, _)| named.contains(path)).collect();
@@ -93,10 +100,22 @@ fn damage<V: Drawn>(seed: u64, which: Deliver, rounds: u64, found: &mut BTreeMap
             let left = content::<V>(&env, number);
             assert!(left.is_none_or(|left| left == whole), "{}: served", path.display());
             assert!(operations == files.operations() && before == files.snapshot(), "something was changed");
-            if problems.is_empty() {
+            let twins = damaged_twins(&env.files, Path::new(DIR), number);
+            if is_kept_twice(path) {
+                assert!(problems.is_empty() && left == Some(whole), "{}: {problems:?}", path.display());
+                if twins.is_empty() {
+                    harmless += 1;
+                } else {
+                    assert_eq!(twins, std::slice::from_ref(path));
+                    assert_eq!(mend_twins(&env.files, Path::new(DIR), number).unwrap(), twins);
+                    assert!(env.files.read(path).unwrap() == *bytes);
+                    *found.entry(wanted.clone()).or_default() += 1;
+                }
+            } else if problems.is_empty() {
                 assert_eq!(left, Some(whole), "{}: not found", path.display());
                 harmless += 1;
             } else {
+                assert!(twins.is_empty(), "{twins:?}");
                 assert!(problems.iter().all(|problem| problem.path == *path), "{problems:?}");
                 assert!(problems.iter().all(|problem| problem.to_string().contains(" at byte ")));
                 *found.entry(wanted.clone()).or_default() += 1;
@@ -137,6 +156,9 @@ fn the_search_goes_on_behind_a_problem() {
         for (name, _) in listed.iter().filter(|(name, _)| !name.starts_with("MANIFEST")) {
             let path = Path::new(DIR).join(name);
             files.flip_bit(&path).unwrap();
+            if is_kept_twice(&path) {
+                files.flip_bit(&copy_path(&path)).unwrap();
+            }
             damaged.push(path);
         }
         simulate(&mut simulation, |env| {

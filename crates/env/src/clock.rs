@@ -1,10 +1,13 @@
 //! Time: monotonic for gaps and deadlines, wall-clock only for what is written down.
 //!
 //! Politeness and timeouts use [`Time`], which never jumps. [`UnixTime`] goes into WARC dates, logs and expiry
-//! stamps on disk. In simulation both follow tokio's paused clock.
+//! stamps on disk, and jumps when the clock is set: a difference of two of them says little. In simulation both follow tokio's paused
+//! clock, and [`Clock::set_forward`] and [`Clock::set_back`] have the wall clock jump.
 
 use std::fmt;
 use std::ops::{Add, Sub};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 /// A point in monotonic time, in nanoseconds since the clock was made.
@@ -116,7 +119,7 @@ pub struct Clock {
 #[derive(Clone, Debug)]
 enum Kind {
     Real { origin: std::time::Instant },
-    Sim { origin: tokio::time::Instant, unix_origin_us: i64 },
+    Sim { origin: tokio::time::Instant, unix_origin_us: Arc<AtomicI64> },
 }
 
 impl Clock {
@@ -131,7 +134,25 @@ impl Clock {
 
     /// Virtual time: must be made inside a runtime whose clock is paused.
     pub(crate) fn simulated(unix_origin: UnixTime) -> Clock {
-        Clock { kind: Kind::Sim { origin: tokio::time::Instant::now(), unix_origin_us: unix_origin.0 } }
+        let unix_origin_us = Arc::new(AtomicI64::new(unix_origin.0));
+        Clock { kind: Kind::Sim { origin: tokio::time::Instant::now(), unix_origin_us } }
+    }
+
+    /// Has the wall clock of a simulation jump forward, as when somebody sets it. Monotonic time and timers do not notice. The machine's
+    /// clock is left alone.
+    pub fn set_forward(&self, by: Duration) {
+        self.set(i64::try_from(by.as_micros()).unwrap_or(i64::MAX));
+    }
+
+    /// The same backward.
+    pub fn set_back(&self, by: Duration) {
+        self.set(-i64::try_from(by.as_micros()).unwrap_or(i64::MAX));
+    }
+
+    fn set(&self, by_us: i64) {
+        if let Kind::Sim { unix_origin_us, .. } = &self.kind {
+            unix_origin_us.fetch_add(by_us, Ordering::Relaxed);
+        }
     }
 
     /// Monotonic time.
@@ -151,7 +172,8 @@ impl Clock {
                 Err(before) => -i64::try_from(before.duration().as_micros()).unwrap_or(i64::MAX),
             },
             Kind::Sim { origin, unix_origin_us } => {
-                unix_origin_us + i64::try_from(origin.elapsed().as_micros()).unwrap_or(i64::MAX)
+                unix_origin_us.load(Ordering::Relaxed)
+                    + i64::try_from(origin.elapsed().as_micros()).unwrap_or(i64::MAX)
             }
         };
         UnixTime(micros)

@@ -83,6 +83,23 @@ mod tests {
         assert_eq!(passed, 30 * 86_400);
     }
 
+    #[test]
+    fn the_wall_clock_can_be_set_and_nothing_else_notices() {
+        let hours = Duration::from_secs(5 * 3600);
+        Simulation::new(1).run(|env| async move {
+            let (start, clone) = (env.clock.unix().as_seconds(), env.clock.clone());
+            let since =
+                || (env.clock.now().as_nanos() / 1_000_000_000, env.clock.unix().as_seconds() - start);
+            clone.set_back(hours);
+            assert_eq!(since(), (0, -5 * 3600));
+            env.clock.sleep(Duration::from_secs(10)).await;
+            assert_eq!(since(), (10, 10 - 5 * 3600));
+            clone.set_forward(hours + hours);
+            env.clock.sleep(Duration::from_secs(10)).await;
+            assert_eq!(since(), (20, 20 + 5 * 3600));
+        });
+    }
+
     fn conversation(seed: u64) -> (Vec<u8>, u64) {
         Simulation::new(seed).run(|env| async move {
             let address: SocketAddr = "127.1.2.3:80".parse().unwrap();

@@ -134,14 +134,16 @@ impl Exchange {
         Validators { etag: etag.map(str::to_owned), last_modified: last_modified.map(str::to_owned) }
     }
 
-    /// How long the server wants to be left alone (`Retry-After`, seconds or a date), a day at most.
+    /// How long the server wants to be left alone (`Retry-After`, seconds or a date), a day at most. A date is one of the server's clock, so
+    /// the time until then is counted from what that says (`Date`), if it does: ours may have been set.
     pub fn retry_after(&self) -> Option<Duration> {
         let value = self.field("retry-after")?.trim();
         let wait = match value.bytes().all(|byte| byte.is_ascii_digit()) && !value.is_empty() {
             // More digits than fit are a long time too.
             true => Duration::from_secs(value.parse().unwrap_or(u64::MAX)),
             false => {
-                let seconds = http_date(value)? - self.begun_unix.as_seconds();
+                let now = self.field("date").and_then(http_date);
+                let seconds = http_date(value)? - now.unwrap_or(self.begun_unix.as_seconds());
                 Duration::from_secs(u64::try_from(seconds).unwrap_or(0))
             }
         };
@@ -197,6 +199,9 @@ mod tests {
         assert_eq!(wait("Sat, 09 Jun 2007 00:01:00 GMT"), Some(Duration::from_secs(60)));
         assert_eq!(wait("Fri, 08 Jun 2007 00:01:00 GMT"), Some(Duration::ZERO));
         assert_eq!(wait("Tue, 09 Jun 2099 00:01:00 GMT"), Some(RETRY_AFTER_MAX));
+        // Whoever's clock is wrong.
+        let wait = wait("Sat, 09 Jun 2007 09:01:00 GMT\r\nDate: Sat, 09 Jun 2007 09:00:00 GMT");
+        assert_eq!(wait, Some(Duration::from_secs(60)));
     }
 
     #[test]

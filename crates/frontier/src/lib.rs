@@ -62,6 +62,7 @@ pub mod star;
 mod state;
 pub mod traps;
 mod trials;
+mod twins;
 mod verify;
 
 pub use accounts::Accounts;

@@ -2,7 +2,8 @@
 //!
 //! Asked when a host comes onto the bench, filled when a robots.txt was fetched. Rules hold for 24 hours (RFC 9309 §2.4). A
 //! robots.txt that cannot be had forbids everything (§2.3.1.4) for an hour, and then is asked for again; if there were rules
-//! before, those hold on meanwhile. A host is asked once: it is on the bench at most once, and keeps what it learns there.
+//! before, those hold on meanwhile. On disk the end is a time of the wall clock: if that is set back, rules are asked for again rather than
+//! kept for hours more. A host is asked once: it is on the bench at most once, and keeps what it learns there.
 
 use std::time::Duration;
 
@@ -71,9 +72,12 @@ impl RobotsStage {
             answered += 1;
             let host = u64::from_le_bytes(*host);
             let known = data.and_then(|data| {
-                let left = u64::try_from(data.expires_s - now_s).ok()?;
+                let left = Duration::from_secs(u64::try_from(data.expires_s - now_s).ok()?);
                 // Rules that an earlier version wrote in another form are fetched again.
-                Some((Robots::from_bytes(&data.rules).ok()?, now + Duration::from_secs(left)))
+                let robots = Robots::from_bytes(&data.rules).ok()?;
+                let valid = if robots.disallow_reason().is_some() { VALID_UNREACHABLE } else { VALID };
+                // What seems to hold for longer than anything does is from before the clock was set back: nobody knows its age.
+                (left <= valid).then(|| (robots, now + left))
             });
             sink(host, known);
         })?;
@@ -177,6 +181,39 @@ mod tests {
                 stage.answers(|host, rules| answers.push((host, rules.is_some()))).unwrap();
             }
             assert_eq!(answers, [(2, false)]);
+        });
+    }
+    #[test]
+    fn a_clock_that_was_set_back_prolongs_nothing() {
+        const HOUR: Duration = Duration::from_secs(3600);
+        Simulation::new(1).run(|env| async move {
+            let cache = RobotsCache::open(&env, Path::new("/robots"), Options::new(16 << 20)).unwrap();
+            let mut stage = RobotsStage::new(&env, cache, "us");
+            stage.store(1, &Robots::allow_all(), VALID).unwrap();
+            stage.store(2, &unreachable_rules(), VALID_UNREACHABLE).unwrap();
+            let mut known = |back: Duration| {
+                env.clock.set_back(back);
+                stage.check(1).unwrap();
+                stage.check(2).unwrap();
+                let mut left = [None; 2];
+                while stage.checking() > 0 {
+                    stage.hurry().unwrap();
+                    let answers = stage.answers(|host, rules| {
+                        left[host as usize - 1] = rules.map(|(_, time)| time.since(env.clock.now()));
+                    });
+                    answers.unwrap();
+                }
+                env.clock.set_forward(back);
+                left
+            };
+            assert_eq!(known(Duration::ZERO), [Some(VALID), Some(VALID_UNREACHABLE)]);
+            assert_eq!(known(5 * HOUR), [None, None]);
+            env.clock.sleep(HOUR / 2).await;
+            let half = HOUR / 2;
+            assert_eq!(known(Duration::ZERO), [Some(VALID - half), Some(half)]);
+            // As long as it may have been so, it counts.
+            assert_eq!(known(half), [Some(VALID), Some(HOUR)]);
+            assert_eq!(known(HOUR), [None, None]);
         });
     }
 }

@@ -14,7 +14,7 @@ use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use mattock_env::{Env, Lane, Step, Time};
+use mattock_env::{Env, Lane, Step, Time, copy_path};
 use mattock_queue::Capture;
 use mattock_weburl::WebUrl;
 
@@ -112,7 +112,7 @@ impl Frontier {
         self.saves.lane.submit(Box::new(move || {
             state::seal(&mut bytes);
             let parent = path.parent().unwrap_or(Path::new("."));
-            let result = files.create_dir_all(parent).and_then(|()| files.write_atomic(&path, &bytes));
+            let result = files.create_dir_all(parent).and_then(|()| files.write_twice(&path, &bytes));
             *written.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
             Step::Done
         }));
@@ -193,7 +193,9 @@ impl Frontier {
         self.budget.iter_mut().for_each(Budget::committed);
         for (earlier, _) in self.saves.durable.drain(..at) {
             // What cannot be removed now goes when the frontier is opened again.
-            let _ = self.env.files.remove_file(&self.dir.join(state::name(earlier)));
+            let path = self.dir.join(state::name(earlier));
+            let _ = self.env.files.remove_file(&path);
+            let _ = self.env.files.remove_file(&copy_path(&path));
         }
     }
 

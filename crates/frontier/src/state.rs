@@ -3,12 +3,14 @@
 //! ```text
 //! "MATTOCKF", version u32, then numbers as u64, u32, u8 little-endian and counted bytes (u32), CRC-32 of all before it
 //! ```
+//!
+//! It is kept twice: `STATE-N.copy` has the same bytes.
 
 use std::borrow::Borrow;
 use std::path::Path;
 use std::time::Duration;
 
-use mattock_env::Env;
+use mattock_env::{Env, Unread, without_copy};
 
 use crate::accounts::Accounts;
 use crate::error::{FrontierError, Result, StateProblem};
@@ -23,9 +25,9 @@ pub(crate) fn name(checkpoint: u64) -> String {
     format!("{NAME}-{checkpoint}")
 }
 
-/// The checkpoint that a state of this name belongs to.
+/// The checkpoint that a state of this name belongs to, or its copy.
 pub(crate) fn number_of(name: &str) -> Option<u64> {
-    name.strip_prefix(NAME)?.strip_prefix('-')?.parse().ok()
+    without_copy(name).strip_prefix(NAME)?.strip_prefix('-')?.parse().ok()
 }
 
 /// The checkpoints of the parts.
@@ -74,8 +76,30 @@ pub(crate) fn read(env: &Env, dir: &Path, checkpoint: u64) -> Result<Option<Save
         return refuse_old(env, dir).map(|()| None);
     }
     let path = dir.join(name(checkpoint));
-    let bytes = env.files.read(&path).map_err(|source| FrontierError::Io { path: path.clone(), source })?;
-    Saved::decode(&bytes).map(Some).map_err(|problem| FrontierError::State { path, problem })
+    match env.files.read_either(&path, whole) {
+        Ok(Ok(saved)) => Ok(Some(saved)),
+        Ok(Err(problem)) | Err(Unread::Content(problem)) => Err(FrontierError::State { path, problem }),
+        Err(Unread::Io(source)) => Err(FrontierError::Io { path, source }),
+    }
+}
+
+/// What is in a state; a version that is not known is an answer too, if the bytes are as they were written.
+fn whole(bytes: &[u8]) -> Result<Result<Saved, StateProblem>, StateProblem> {
+    match Saved::decode(bytes) {
+        Err(problem @ StateProblem::Version(_)) if is_sealed(bytes) => Ok(Err(problem)),
+        decoded => decoded.map(Ok),
+    }
+}
+
+/// Whether these bytes are those of a state, as they were written, in whatever version.
+pub(crate) fn check(bytes: &[u8]) -> Result<(), StateProblem> {
+    whole(bytes).map(|_| ())
+}
+
+fn is_sealed(bytes: &[u8]) -> bool {
+    bytes
+        .split_last_chunk::<4>()
+        .is_some_and(|(content, checksum)| crc32fast::hash(content) == u32::from_le_bytes(*checksum))
 }
 
 /// Up to version 2 all of it was one file, up to version 4 there was one partition, and up to version 5 one checkpoint.
@@ -143,11 +167,10 @@ impl Saved {
         if version != VERSION {
             return Err(StateProblem::Version(version));
         }
-        let (content, checksum) = bytes.split_last_chunk::<4>().ok_or(StateProblem::Damaged)?;
-        if crc32fast::hash(content) != u32::from_le_bytes(*checksum) {
-            return Err(StateProblem::Damaged);
-        }
-        Saved::parse(&mut Reader { bytes: &content[MAGIC.len() + 4..] }).ok_or(StateProblem::Damaged)
+        let (content, _) =
+            bytes.split_last_chunk::<4>().filter(|_| is_sealed(bytes)).ok_or(StateProblem::Damaged)?;
+        let content = content.get(MAGIC.len() + 4..).ok_or(StateProblem::Damaged)?;
+        Saved::parse(&mut Reader { bytes: content }).ok_or(StateProblem::Damaged)
     }
 
     fn parse(reader: &mut Reader<'_>) -> Option<Saved> {

@@ -21,6 +21,8 @@ use crate::{Frontier, record, star};
 pub struct Verified {
     /// What is wrong.
     pub problems: Vec<Problem>,
+    /// Files that are damaged, but are kept twice and can be [mended](Frontier::mend_twins).
+    pub twins: Vec<PathBuf>,
     /// What became of the URLs, as the state says; `None` if it cannot be read.
     pub accounts: Option<Accounts>,
     /// URLs that wait; `None` if something is wrong.
@@ -46,6 +48,7 @@ impl Frontier {
             verified.waiting = verifier.parts(&state, saved, &mut done);
         }
         verified.problems = verifier.problems;
+        verified.twins = Frontier::damaged_twins(env, dir, number);
         verified
     }
 

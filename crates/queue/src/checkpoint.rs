@@ -3,7 +3,7 @@
 //! Capturing waits for nothing: blocks in RAM that are in no segment get a place and are shared, not copied; only open blocks
 //! less than a quarter full are copied, into the tail. The rest is a job on a lane: writing those blocks and the tail, syncing
 //! the segments that have grown, and then the manifest that names them all, as one atomic step. So a block is written once,
-//! however many checkpoints hold it.
+//! however many checkpoints hold it. Tail and manifest are small, and written twice: without one of them nothing could be opened.
 //!
 //! A checkpoint that failed may yet be on disk, if its manifest was being written: its files stay until a later one
 //! succeeds. A failed sync of a segment poisons the queues.
@@ -28,7 +28,7 @@ pub struct Checkpoint {
     /// Its number, to open it by.
     pub number: u64,
     /// Files in the queues' directory and how many bytes of each belong to it. Segments may grow, all else is immutable. The
-    /// manifest is the last.
+    /// manifest is the last; copies are left out.
     pub files: Vec<(String, u64)>,
 }
 
@@ -221,14 +221,16 @@ impl Saving {
     }
 
     fn write_tail(&self) -> Result<()> {
-        let path = self.disk.dir.join(manifest::tail_name(self.manifest.number));
-        self.disk
-            .files
-            .create_dir_all(&self.disk.dir)
-            .and_then(|()| self.disk.files.open(&path, OpenMode::CreateOrTruncate))
-            .and_then(|file| file.write_all_at(&self.tail, 0).and_then(|()| file.sync()))
-            .map_err(|error| QueueError::io(&path, 0, error))?;
-        self.disk.count_written(self.tail.len());
+        for name in manifest::tail_names(self.manifest.number) {
+            let path = self.disk.dir.join(name);
+            self.disk
+                .files
+                .create_dir_all(&self.disk.dir)
+                .and_then(|()| self.disk.files.open(&path, OpenMode::CreateOrTruncate))
+                .and_then(|file| file.write_all_at(&self.tail, 0).and_then(|()| file.sync()))
+                .map_err(|error| QueueError::io(&path, 0, error))?;
+            self.disk.count_written(self.tail.len());
+        }
         Ok(())
     }
 
@@ -256,10 +258,10 @@ impl Saving {
         files
             .create_dir_all(&self.disk.dir)
             .and_then(|()| files.sync_dir(&self.disk.dir))
-            .and_then(|()| files.write_atomic(&path, &bytes))
+            .and_then(|()| files.write_twice(&path, &bytes))
             .and_then(|()| if dir_durable { Ok(()) } else { sync_parents(files, &self.disk.dir) })
             .map_err(|error| QueueError::io(&path, 0, error))?;
-        self.disk.count_written(bytes.len());
+        self.disk.count_written(2 * bytes.len());
         let mut list = self.manifest.files();
         list.push((manifest::name(number), bytes.len() as u64));
         self.forget();
@@ -294,8 +296,8 @@ impl Saving {
             state.bury();
             std::mem::take(&mut state.removals)
         };
-        self.disk.remove(&manifest::tail_name(number));
-        self.disk.remove(&format!("{}.tmp", manifest::name(number)));
+        let temporary = manifest::names(number).map(|name| format!("{name}.tmp"));
+        manifest::tail_names(number).iter().chain(&temporary).for_each(|name| self.disk.remove(name));
         removals.iter().for_each(|file| file.remove());
     }
 }

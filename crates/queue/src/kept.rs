@@ -66,10 +66,10 @@ impl Forgotten {
     /// Manifests first, then what only they needed.
     pub(crate) fn remove(&self, disk: &Disk) {
         for number in &self.checkpoints {
-            disk.remove(&manifest::name(*number));
+            manifest::names(*number).iter().for_each(|name| disk.remove(name));
         }
         for number in &self.checkpoints {
-            disk.remove(&manifest::tail_name(*number));
+            manifest::tail_names(*number).iter().for_each(|name| disk.remove(name));
         }
         self.segments.iter().for_each(|file| file.remove());
     }

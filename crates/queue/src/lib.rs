@@ -30,6 +30,7 @@
 //! block        sequence, queue, records, bytes, checksum (24 bytes) │ records with their lengths │ zeros to the page's end
 //! tail-n       open blocks at checkpoint n
 //! MANIFEST-n   all queues at checkpoint n: counts, cursor, segments with lengths, checksums of the tails; a checksum
+//! *.copy       tail-n and MANIFEST-n once more, for the day on which one of them is damaged
 //! ```
 //!
 //! Blocks have 64 to 256 KiB, segments 4 to 64 MiB ([`Sizes`]); both may be others at each opening. Blocks are not compressed:
@@ -71,6 +72,7 @@ mod room;
 mod segment;
 mod shared;
 mod state;
+mod twins;
 mod verify;
 mod view;
 
@@ -81,4 +83,5 @@ pub use error::{QueueError, Result};
 pub use options::{Options, RECORD_BYTES_MAX, Sizes, Stats};
 pub use queue::Queue;
 pub use queues::Queues;
+pub use twins::{damaged_twins, mend_twins};
 pub use view::View;

@@ -7,16 +7,18 @@
 //! "MTKQMAN1", varints and counted names…, checksum u32
 //! ```
 //!
+//! Without it nothing of the state could be read, so there are two of it: `MANIFEST-n.copy` has the same bytes. So it is with tails.
+//!
 //! The last character of the magic is the version. Magic and checksum stay where they are in every version, so that an unknown
 //! one can be told from a damaged file.
 
 use std::path::Path;
 
-use mattock_env::Files;
+use mattock_env::{Files, Unread, copy_name, without_copy};
 
 use crate::error::QueueError;
 use crate::segment;
-use mattock_codec::{Reader, Unreadable, put_counted, put_varint, seal, unseal};
+use mattock_codec::{Reader, Unreadable, put_counted, put_varint, seal, unseal, whole};
 
 const MAGIC: &[u8; 8] = b"MTKQMAN1";
 
@@ -60,13 +62,23 @@ pub(crate) fn name(number: u64) -> String {
     format!("MANIFEST-{number:06}")
 }
 
-/// The number in a manifest's name.
+/// The file of a manifest and its copy.
+pub(crate) fn names(number: u64) -> [String; 2] {
+    [name(number), copy_name(&name(number))]
+}
+
+/// The number in the name of a manifest or of its copy.
 pub(crate) fn number_of(name: &str) -> Option<u64> {
-    name.strip_prefix("MANIFEST-")?.parse().ok()
+    without_copy(name).strip_prefix("MANIFEST-")?.parse().ok()
 }
 
 pub(crate) fn tail_name(number: u64) -> String {
     format!("tail-{number:06}")
+}
+
+/// The file of the open blocks and its copy.
+pub(crate) fn tail_names(number: u64) -> [String; 2] {
+    [tail_name(number), copy_name(&tail_name(number))]
 }
 
 /// Whether a file in the directory has one of our names: others are left alone.
@@ -130,17 +142,22 @@ impl Manifest {
     }
 }
 
-/// Reads the manifest with this number from its file.
+/// Reads the manifest with this number from its file, or from the copy of that.
 pub(crate) fn read(files: &Files, dir: &Path, number: u64) -> Result<Manifest, QueueError> {
     let path = dir.join(name(number));
-    let bytes = files.read(&path).map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => QueueError::NoSuchCheckpoint { path: dir.into(), number },
-        _ => QueueError::io(&path, 0, error),
-    })?;
-    Manifest::decode(&bytes, number).map_err(|unreadable| match unreadable {
-        Unreadable::Damaged => QueueError::corrupt(&path, 0, "the manifest fails its checksum"),
-        Unreadable::Version(version) => QueueError::UnknownVersion { path, version },
-    })
+    let found = files.read_either(&path, |bytes| whole(Manifest::decode(bytes, number)));
+    match found {
+        Ok(Ok(manifest)) => Ok(manifest),
+        Ok(Err(version)) => Err(QueueError::UnknownVersion { path, version }),
+        Err(unread) if unread.is_missing() => Err(QueueError::NoSuchCheckpoint { path: dir.into(), number }),
+        Err(Unread::Io(error)) => Err(QueueError::io(&path, 0, error)),
+        Err(Unread::Content(_)) => Err(QueueError::corrupt(&path, 0, "the manifest fails its checksum")),
+    }
+}
+
+/// Whether these bytes are those of a manifest with this number, as they were written, in whatever version.
+pub(crate) fn check(bytes: &[u8], number: u64) -> Result<(), Unreadable> {
+    whole(Manifest::decode(bytes, number)).map(|_| ())
 }
 
 fn parse(reader: &mut Reader<'_>) -> Option<Manifest> {
@@ -200,7 +217,8 @@ mod tests {
             assert_eq!(Manifest::decode(&damaged, 300), Err(Unreadable::Damaged));
             assert_eq!(Manifest::decode(&bytes[..at], 300), Err(Unreadable::Damaged));
         }
-        assert_eq!(number_of(&name(300)), Some(300));
+        assert_eq!((number_of(&name(300)), number_of("MANIFEST-000300.copy")), (Some(300), Some(300)));
+        assert_eq!(number_of("MANIFEST-000300.tmp"), None);
     }
 
     #[test]

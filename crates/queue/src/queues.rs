@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use mattock_env::{Env, StoredFile};
+use mattock_env::{Env, StoredFile, Unread};
 
 use crate::block::Records;
 use crate::checkpoint::{Capture, Checkpoint};
@@ -41,6 +41,7 @@ impl Queues {
         let mut numbers: Vec<u64> =
             present.iter().filter_map(|file| manifest::number_of(&file.name)).collect();
         numbers.sort_unstable();
+        numbers.dedup();
         let newest = checkpoint.unwrap_or_else(|| numbers.last().copied().unwrap_or(0));
         if newest > 0 && !numbers.contains(&newest) {
             return Err(QueueError::NoSuchCheckpoint { path: dir.into(), number: newest });
@@ -155,7 +156,10 @@ fn restore(
     present: &[StoredFile],
 ) -> Result<Vec<Records>> {
     let lengths: BTreeMap<&str, u64> = present.iter().map(|file| (file.name.as_str(), file.len)).collect();
-    for (name, bytes) in manifest.files() {
+    // Of the tail there may be a copy.
+    for (name, bytes) in
+        manifest.files().into_iter().filter(|(name, _)| *name != manifest::tail_name(manifest.number))
+    {
         let path = disk.dir.join(&name);
         match lengths.get(name.as_str()) {
             None => return Err(QueueError::corrupt(&path, 0, "the file is missing")),
@@ -199,19 +203,26 @@ fn restore_queue(disk: &Arc<Disk>, id: u32, entry: &QueueEntry) -> QueueState {
 }
 
 fn read_tails(env: &Env, dir: &Path, manifest: &Manifest) -> Result<Vec<Records>> {
+    if manifest.tail_bytes() == 0 {
+        return Ok(manifest.queues.iter().map(|_| Records::default()).collect());
+    }
     let path = dir.join(manifest::tail_name(manifest.number));
-    let bytes = match manifest.tail_bytes() {
-        0 => Vec::new(),
-        _ => env.files.read(&path).map_err(|error| QueueError::io(&path, 0, error))?,
-    };
-    let mut rest = &bytes[..];
+    env.files.read_either(&path, |bytes| parts_of_tail(bytes, manifest)).map_err(|unread| match unread {
+        unread if unread.is_missing() => QueueError::corrupt(&path, 0, "the file is missing"),
+        Unread::Io(error) => QueueError::io(&path, 0, error),
+        Unread::Content(offset) => QueueError::corrupt(&path, offset, "the tail fails its checksum"),
+    })
+}
+
+/// What is in the file of a tail for each queue; where it is damaged, if it is.
+pub(crate) fn parts_of_tail(bytes: &[u8], manifest: &Manifest) -> std::result::Result<Vec<Records>, u64> {
+    let mut rest = bytes;
     let mut tails = Vec::new();
     for queue in &manifest.queues {
         let offset = (bytes.len() - rest.len()) as u64;
-        let corrupt = || QueueError::corrupt(&path, offset, "the tail fails its checksum");
-        let (tail, behind) = rest.split_at_checked(queue.tail_bytes as usize).ok_or_else(corrupt)?;
+        let (tail, behind) = rest.split_at_checked(queue.tail_bytes as usize).ok_or(offset)?;
         if checksum(manifest.number, offset, &[tail]) != queue.tail_sum {
-            return Err(corrupt());
+            return Err(offset);
         }
         tails.push(Records { bytes: tail.to_vec(), count: queue.tail_records });
         rest = behind;
@@ -224,7 +235,9 @@ fn remove_litter(env: &Env, dir: &Path, present: &[StoredFile], kept: &[Manifest
     let needed: BTreeSet<String> = kept
         .iter()
         .flat_map(|manifest| {
-            manifest.files().into_iter().map(|(name, _)| name).chain([manifest::name(manifest.number)])
+            let number = manifest.number;
+            let twins = manifest::names(number).into_iter().chain(manifest::tail_names(number));
+            manifest.files().into_iter().map(|(name, _)| name).chain(twins)
         })
         .collect();
     let litter = present

@@ -9,7 +9,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use mattock_env::{Env, File, Files, OpenMode};
+use mattock_env::{Env, File, Files, OpenMode, copy_path};
 
 use crate::block::Records;
 use crate::error::{QueueError, Result};
@@ -23,7 +23,8 @@ pub struct View {
     files: Files,
     dir: PathBuf,
     manifest: Manifest,
-    tail: Option<File>,
+    /// The open blocks, and once more.
+    tails: Vec<File>,
 }
 
 impl View {
@@ -31,14 +32,21 @@ impl View {
     pub fn open(env: &Env, dir: &Path, number: u64) -> Result<View> {
         let (files, dir) = (env.files.clone(), dir.to_owned());
         if number == 0 {
-            return Ok(View { files, dir, manifest: Manifest::default(), tail: None });
+            return Ok(View { files, dir, manifest: Manifest::default(), tails: Vec::new() });
         }
         let manifest = manifest::read(&files, &dir, number)?;
-        let mut view = View { files, dir, manifest, tail: None };
+        let mut view = View { files, dir, manifest, tails: Vec::new() };
         if view.manifest.tail_bytes() > 0 {
             let path = view.tail_path();
-            let opened = view.files.open(&path, OpenMode::Read);
-            view.tail = Some(view.settle(opened.map_err(|error| QueueError::io(&path, 0, error)))?);
+            let opened =
+                [view.files.open(&path, OpenMode::Read), view.files.open(&copy_path(&path), OpenMode::Read)];
+            let [first, copy] = opened;
+            match (first, copy) {
+                (Err(error), Err(_)) => view.settle(Err(QueueError::io(&path, 0, error)))?,
+                (first, copy) => {
+                    view.tails = view.settle(Ok([first, copy].into_iter().flatten().collect()))?
+                }
+            }
         }
         Ok(view)
     }
@@ -124,14 +132,20 @@ impl View {
 
     fn read_tail(&self, offset: u64, entry: &QueueEntry) -> Result<Records> {
         let mut bytes = vec![0; entry.tail_bytes as usize];
-        if let Some(file) = &self.tail {
-            let read = file.read_exact_at(&mut bytes, offset);
-            read.map_err(|error| QueueError::io(&self.tail_path(), offset, error))?;
+        if bytes.is_empty() {
+            return Ok(Records { bytes, count: entry.tail_records });
         }
-        if checksum(self.manifest.number, offset, &[&bytes]) != entry.tail_sum {
-            return Err(QueueError::corrupt(&self.tail_path(), offset, "the tail fails its checksum"));
+        let mut wrong = QueueError::corrupt(&self.tail_path(), offset, "the tail fails its checksum");
+        for file in &self.tails {
+            match file.read_exact_at(&mut bytes, offset) {
+                Ok(()) if checksum(self.manifest.number, offset, &[&bytes]) == entry.tail_sum => {
+                    return Ok(Records { bytes, count: entry.tail_records });
+                }
+                Ok(()) => {}
+                Err(error) => wrong = QueueError::io(&self.tail_path(), offset, error),
+            }
         }
-        Ok(Records { bytes, count: entry.tail_records })
+        Err(wrong)
     }
 }
 

@@ -1,7 +1,5 @@
 //! Bits that flip and files that are cut off: named, and never served.
 
-use std::path::Path;
-
 use mattock_env::sim::Simulation;
 use mattock_env::{OpenMode, Random};
 use mattock_queue::QueueError;
@@ -17,12 +15,12 @@ fn damage_is_named_and_never_served() {
         let mut random = Random::from_seed(seed).fork("damage");
         let options = options(&mut random);
         let mut model = Model::new();
-        let newest = simulate(&mut simulation, |env| {
+        simulate(&mut simulation, |env| {
             let mut life = Life::open(&env, &options).unwrap();
             for _ in 0..60 {
                 life.step(&mut random, &mut model).unwrap();
             }
-            life.queues.checkpoint().unwrap()
+            life.queues.checkpoint().unwrap();
         });
         let all = files.snapshot();
         for (path, bytes) in all.iter().filter(|(_, bytes)| !bytes.is_empty()) {
@@ -41,13 +39,11 @@ fn damage_is_named_and_never_served() {
                     QueueError::Corrupt { path: found, .. } | QueueError::UnknownVersion { path: found, .. },
                 ) => {
                     assert_eq!(found, *path);
+                    assert!(path.display().to_string().contains("/segment-"), "of {found:?} there is a copy");
                     named += 1;
                 }
                 Err(error) => panic!("{error}"),
-                Ok(()) => {
-                    harmless += 1;
-                    assert!(!path.ends_with(Path::new(&newest.files.last().unwrap().0)));
-                }
+                Ok(()) => harmless += 1,
             }
             simulate(&mut simulation, |env| {
                 // Opening has removed what only a damaged manifest named.

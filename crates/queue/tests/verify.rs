@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use mattock_env::sim::Simulation;
-use mattock_env::{Env, OpenMode, Random};
-use mattock_queue::{Checkpoint, View};
+use mattock_env::{Env, OpenMode, Random, copy_path};
+use mattock_queue::{Checkpoint, View, damaged_twins, mend_twins};
 
 use crate::world::{DIR, Life, Model, options, simulate};
 
@@ -42,6 +42,10 @@ fn build(simulation: &mut Simulation, random: &mut Random) -> Checkpoint {
     })
 }
 
+fn is_kept_twice(path: &Path) -> bool {
+    ["MANIFEST", "tail"].contains(&kind(path).as_str())
+}
+
 fn kind(path: &Path) -> String {
     let name = path.file_name().unwrap().to_str().unwrap();
     name.split('-').next().unwrap().to_owned()
@@ -53,7 +57,10 @@ fn damage(seed: u64, rounds: u64, found: &mut BTreeMap<String, u32>) -> u32 {
     let files = simulation.files().clone();
     let mut random = Random::from_seed(seed).fork("verify");
     let Checkpoint { number, files: listed } = build(&mut simulation, &mut random);
-    let named: Vec<PathBuf> = listed.iter().map(|(name, _)| Path::new(DIR).join(name)).collect();
+    let mut named: Vec<PathBuf> = listed.iter().map(|(name, _)| Path::new(DIR).join(name)).collect();
+    let twice: Vec<PathBuf> =
+        named.iter().filter(|path| is_kept_twice(path)).map(|path| copy_path(path)).collect();
+    named.extend(twice);
     let all: Vec<(PathBuf, Vec<u8>)> =
         files.snapshot().into_iter().filter(|(path, _)| named.contains(path)).collect();
     assert_eq!(all.len(), named.len());
@@ -78,10 +85,22 @@ fn damage(seed: u64, rounds: u64, found: &mut BTreeMap<String, u32>) -> u32 {
             let left = content(&env, number);
             assert!(left.is_none_or(|left| left == whole), "{}: served", path.display());
             assert!(operations == files.operations() && before == files.snapshot(), "something was changed");
-            if problems.is_empty() {
+            let twins = damaged_twins(&env.files, Path::new(DIR), number);
+            if is_kept_twice(path) {
+                assert!(problems.is_empty() && left == Some(whole), "{}: {problems:?}", path.display());
+                if twins.is_empty() {
+                    harmless += 1;
+                } else {
+                    assert_eq!(twins, std::slice::from_ref(path));
+                    assert_eq!(mend_twins(&env.files, Path::new(DIR), number).unwrap(), twins);
+                    assert!(env.files.read(path).unwrap() == *bytes);
+                    *found.entry(wanted.clone()).or_default() += 1;
+                }
+            } else if problems.is_empty() {
                 assert_eq!(left, Some(whole), "{}: not found", path.display());
                 harmless += 1;
             } else {
+                assert!(twins.is_empty(), "{twins:?}");
                 assert!(problems.iter().all(|problem| problem.path == *path), "{problems:?}");
                 assert!(problems.iter().all(|problem| problem.offset <= bytes.len() as u64));
                 *found.entry(wanted.clone()).or_default() += 1;

@@ -77,6 +77,9 @@ fn show(report: &CheckReport, directory: &Path) -> String {
                 HumanCount(report.urls_open)
             ),
         );
+        if let Some(hash) = &report.state_hash {
+            line(&mut text, format_args!("  state hash  {hash}"));
+        }
         line(
             &mut text,
             format_args!(

@@ -66,6 +66,21 @@ fn a_damaged_checkpoint_is_made_anew() {
 }
 
 #[test]
+fn a_file_that_is_kept_twice_is_written_anew() {
+    let scratch = crawl("check_twice");
+    let (files, state) = (Files::real(), scratch.path().join("c/state"));
+    for name in ["CHECKPOINT", "frontier/1/STATE-1"] {
+        let bytes = files.read(&state.join(name)).expect("the crawl has such a file");
+        files.write_twice(&state.join(name), &bytes).expect("a file can be written");
+    }
+    damage(&scratch, "state/CHECKPOINT", 90);
+    damage(&scratch, "state/frontier/1/STATE-1.copy", 90);
+    scratch.snapshot("check_twice", &["check", "c"]);
+    scratch.snapshot("check_twice_repair", &["check", "--repair", "c"]);
+    assert!(scratch.mattock(&["check", "c"]).status.success());
+}
+
+#[test]
 fn where_no_crawl_is() {
     let scratch = Scratch::new("check_nothing");
     scratch.snapshot("check_nothing", &["check", "c"]);

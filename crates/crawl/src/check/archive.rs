@@ -15,6 +15,7 @@ use super::report::FindingKind;
 use super::rows::{PlacedRow, Rows};
 use crate::CrawlError;
 use crate::checkpoint::{Checkpoint, Era};
+use crate::saved::state_hash;
 
 /// The version that the crawl writes.
 const WARC_VERSION: &str = "1.1";
@@ -26,6 +27,8 @@ impl Check<'_> {
         self.report.checkpoint = checkpoint.number;
         self.report.checkpoint_unix_s = checkpoint.unix_micros.div_euclid(1_000_000);
         self.report.partitions = checkpoint.partitions.len() as u64;
+        // What is damaged has none, and of a crawl that runs this checkpoint may be gone by now.
+        self.report.state_hash = state_hash(self.env, &self.directory, &checkpoint).ok();
         let files = self.files(&checkpoint)?;
         for record in &checkpoint.partitions {
             self.report.urls_seen += record.seen;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use mattock_env::{Env, OpenMode};
+use mattock_env::{Env, OpenMode, copy_path};
 use mattock_frontier::Frontier;
 use mattock_repository::{WriterOptions, cut_back};
 
@@ -12,6 +12,8 @@ use crate::checkpoint::Checkpoint;
 use crate::crawl::with_partitions;
 use crate::directory::Directory;
 use crate::{CheckpointProblem, CrawlError};
+
+const MENDED: &str = "it was damaged, and was written anew from the other one of the two";
 
 /// Takes a crawl that does not run back to its last checkpoint, makes the checkpoint anew if it is damaged and that is safe, and
 /// checks the result. What cannot be repaired is left alone and stands in the report.
@@ -24,6 +26,7 @@ pub fn repair(
     let _lock = directory.lock()?;
     let mut repairs = Repairs { env, directory: &directory, names: Findings::new(root), done: Vec::new() };
     let path = directory.checkpoint();
+    repairs.twins(&path)?;
     match Checkpoint::read(&env.files, &path) {
         Ok(Some(checkpoint)) => repairs.go_back(&checkpoint)?,
         Err(CrawlError::Checkpoint { problem: CheckpointProblem::Damaged, .. }) | Ok(None) => {
@@ -50,6 +53,29 @@ impl Repairs<'_> {
         self.done.push(finding);
     }
 
+    /// Sees to it that the checkpoint and its copy are whole and the same, if one of them can be read.
+    fn twins(&mut self, path: &Path) -> Result<(), CrawlError> {
+        let files = &self.env.files;
+        if let Some(mended) =
+            files.mend_twin(path, Checkpoint::decode).map_err(CrawlError::io("write", path))?
+        {
+            self.did(&mended, MENDED);
+            return Ok(());
+        }
+        let copy = copy_path(path);
+        if let (Ok(first), Ok(second)) = (files.read(path), files.read(&copy))
+            && first != second
+            && Checkpoint::decode(&first).is_ok()
+        {
+            files.write_atomic(&copy, &first).map_err(CrawlError::io("write", &copy))?;
+            self.did(
+                &copy,
+                "written anew: it was of another checkpoint than the file of which it is the copy",
+            );
+        }
+        Ok(())
+    }
+
     /// Takes archive, ledgers and states back to the checkpoint.
     fn go_back(&mut self, checkpoint: &Checkpoint) -> Result<(), CrawlError> {
         let warc = self.directory.warc();
@@ -70,7 +96,11 @@ impl Repairs<'_> {
         let directory = self.directory.with_layout(checkpoint.layout);
         for (partition, record) in checkpoint.partitions.iter().enumerate() {
             self.cut_ledger(&directory.ledger(partition), record.ledger_bytes)?;
-            for left in Frontier::leftovers(self.env, &directory.frontier(partition), checkpoint.number)? {
+            let frontier = directory.frontier(partition);
+            for mended in Frontier::mend_twins(self.env, &frontier, checkpoint.number)? {
+                self.did(&mended, MENDED);
+            }
+            for left in Frontier::leftovers(self.env, &frontier, checkpoint.number)? {
                 self.env.files.remove_file(&left).map_err(CrawlError::io("remove", &left))?;
                 self.did(&left, "removed: only another checkpoint needed it");
             }
@@ -113,12 +143,14 @@ impl Repairs<'_> {
             return Ok(());
         }
         let files = &self.env.files;
-        if let Ok(bytes) = files.read(path) {
-            let aside = path.with_extension("damaged");
-            files.write_atomic(&aside, &bytes).map_err(CrawlError::io("write", &aside))?;
-            self.did(&aside, "the damaged checkpoint was put here");
+        for (damaged, extension) in [(path.to_owned(), "damaged"), (copy_path(path), "copy.damaged")] {
+            if let Ok(bytes) = files.read(&damaged) {
+                let aside = path.with_extension(extension);
+                files.write_atomic(&aside, &bytes).map_err(CrawlError::io("write", &aside))?;
+                self.did(&aside, "the damaged checkpoint was put here");
+            }
         }
-        files.write_atomic(path, &checkpoint.encode()).map_err(CrawlError::io("write", path))?;
+        files.write_twice(path, &checkpoint.encode()).map_err(CrawlError::io("write", path))?;
         let what = format!(
             "made anew as checkpoint {}, from the states, the ledgers and the archive, which are whole and agree; pages are \
              counted anew, with sitemaps among them, and bytes, refusals and robots.txt files from 0",

@@ -18,6 +18,8 @@ pub enum FindingKind {
     ConfigurationChanged,
     /// `CHECKPOINT` cannot be used.
     Checkpoint,
+    /// A file that is kept twice is damaged, and the other one is whole.
+    Copy,
     /// A file of a frontier is damaged, or contradicts another one.
     State,
     /// URLs are not accounted for.
@@ -49,6 +51,9 @@ impl FindingKind {
             FindingKind::Configuration => "mend crawl.toml, or restore it from a copy",
             FindingKind::Checkpoint => {
                 "`--repair` makes it anew if the crawl was stopped before; otherwise restore it from a copy"
+            }
+            FindingKind::Copy => {
+                "nothing is lost, as the other one is whole: the crawl goes on with that, and `--repair` writes this one anew"
             }
             FindingKind::State | FindingKind::Accounts => {
                 "restore `state` from a copy of the same day as `warc`; what is archived can be read all the same, and a new \
@@ -119,6 +124,8 @@ pub struct CheckReport {
     pub urls_settled: u64,
     /// URLs that wait or are under way.
     pub urls_open: u64,
+    /// One number for all that the state says: equal states have equal ones. `None` if it cannot be read whole.
+    pub state_hash: Option<String>,
     /// Archive files that were read.
     pub archive_files: u64,
     /// Their bytes up to the checkpoint.

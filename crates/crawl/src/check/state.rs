@@ -11,6 +11,8 @@ use crate::checkpoint::PartitionRecord;
 
 /// How often a partition is looked at whose crawl has moved on meanwhile.
 const TRIES: usize = 5;
+/// What is said of a file whose copy is whole, or of a copy whose file is.
+pub(super) const DAMAGED_TWIN: &str = "it is damaged, and the other one of the two is whole";
 
 impl Check<'_> {
     /// Verifies all frontiers; whether there is a checkpoint, and so an archive that can be held against it.
@@ -45,7 +47,8 @@ impl Check<'_> {
             self.progress.done = before;
             let verified = self.verify(&dir, checkpoint.number);
             let newer = self.read_checkpoint()?;
-            if verified.problems.is_empty() || newer.is_some_and(|newer| newer.number == checkpoint.number) {
+            let is_whole = verified.problems.is_empty() && verified.twins.is_empty();
+            if is_whole || newer.is_some_and(|newer| newer.number == checkpoint.number) {
                 let record = checkpoint.partitions.get(partition);
                 self.judge(&dir, &verified, record.unwrap_or(&PartitionRecord::default()));
                 if !self.report.running {
@@ -78,6 +81,9 @@ impl Check<'_> {
         for problem in &verified.problems {
             let what = problem.what.clone();
             self.found.problem(FindingKind::State, &problem.path, Some(problem.offset), what);
+        }
+        for path in &verified.twins {
+            self.found.problem(FindingKind::Copy, path, None, DAMAGED_TWIN);
         }
         let told = record.accounts();
         if let Some(accounts) = verified.accounts.filter(|accounts| *accounts != told) {

@@ -7,11 +7,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use mattock_env::{Clock, Env, Files, Lane, Step, Time};
-use tokio::sync::watch;
 
 use super::part::Report;
 use super::{Checkpoint, Era, PartitionRecord};
 use crate::config::CheckpointOptions;
+use crate::watched::Watched;
 use crate::{CrawlError, End};
 
 /// Shared by all partitions of a run.
@@ -24,7 +24,7 @@ pub(crate) struct Coordinator {
     pages_max: u64,
     /// Pages since the last checkpoint was asked for.
     pages: AtomicU64,
-    stage: watch::Sender<Stage>,
+    stage: Watched<Stage>,
     /// What checkpoints have from the one before.
     layout: u64,
     eras: Vec<Era>,
@@ -94,7 +94,7 @@ impl Coordinator {
             every,
             pages_max,
             pages: AtomicU64::new(0),
-            stage: watch::Sender::new(stage),
+            stage: Watched::new(stage),
             layout: from.layout,
             eras: from.eras.clone(),
             gathered: Mutex::new(Gathered {
@@ -115,25 +115,21 @@ impl Coordinator {
     pub(crate) fn ask(&self) {
         let now = self.clock.now();
         self.pages.store(0, Ordering::Relaxed);
-        self.stage.send_if_modified(|stage| {
-            let free = stage.committed == stage.wanted && !stage.last;
-            if free {
+        self.stage.update(|stage| {
+            if stage.committed == stage.wanted && !stage.last {
                 stage.wanted += 1;
                 stage.asked_at = now;
             }
-            free
         });
     }
 
     /// Asks for the last one of the run: nothing is under way any more where this comes from.
     fn ask_for_last(&self) {
-        self.stage.send_if_modified(|stage| {
-            let first = !stage.last;
-            if first {
+        self.stage.update(|stage| {
+            if !stage.last {
                 stage.last = true;
                 stage.wanted += 1;
             }
-            first
         });
     }
 
@@ -147,7 +143,7 @@ impl Coordinator {
     /// Asks for a checkpoint whenever it is time. Never comes back.
     pub(crate) async fn keep_time(self: Arc<Coordinator>) {
         loop {
-            let due = self.stage.borrow().asked_at + self.every;
+            let due = self.stage.get().asked_at + self.every;
             if self.clock.now() >= due {
                 self.ask();
                 // If one is being made for so long, the next may wait as well.
@@ -160,7 +156,7 @@ impl Coordinator {
 
     /// The newest checkpoint that counts.
     pub(crate) fn committed(&self) -> u64 {
-        self.stage.borrow().committed
+        self.stage.get().committed
     }
 
     /// A partition's part of a checkpoint is durable. The last one to say so has the file written.
@@ -198,7 +194,7 @@ impl Coordinator {
         // The job holds nothing of the lane's owner: when a run has failed, the lane ends with it, and nothing is written any more.
         let (files, path, written) = (self.files.clone(), self.path.clone(), self.written.clone());
         self.lane.submit(Box::new(move || {
-            let outcome = files.write_atomic(&path, &checkpoint.encode());
+            let outcome = files.write_twice(&path, &checkpoint.encode());
             *lock(&written) = Some(outcome.map(|()| checkpoint.number));
             Step::Done
         }));
@@ -211,7 +207,7 @@ impl Coordinator {
         match outcome {
             None => Ok(()),
             Some(Ok(number)) => {
-                self.stage.send_modify(|stage| stage.committed = number);
+                self.stage.update(|stage| stage.committed = number);
                 Ok(())
             }
             Some(Err(error)) => Err(CrawlError::io("write", &self.path)(error)),
@@ -244,15 +240,14 @@ impl Seat {
 
     /// The next checkpoint to take part in, if one was asked for.
     pub(crate) fn call(&self) -> Option<Call> {
-        let stage = *self.coordinator.stage.borrow();
+        let stage = self.coordinator.stage.get();
         let number = self.made + 1;
         (stage.wanted >= number).then_some(Call { number, last: stage.last && stage.wanted == number })
     }
 
     /// Waits for a call.
     pub(crate) async fn called(&self) {
-        // An error would mean that the sender is gone, but we hold it.
-        let _ = self.coordinator.stage.subscribe().wait_for(|stage| stage.wanted > self.made).await;
+        self.coordinator.stage.wait_for(|stage| stage.wanted > self.made).await;
     }
 
     /// Nothing is under way here and nothing will be.
@@ -264,12 +259,11 @@ impl Seat {
     pub(crate) async fn pass(&mut self, call: Call) -> Result<(), CrawlError> {
         self.made = call.number;
         let coordinator = &self.coordinator;
-        coordinator.stage.send_modify(|stage| stage.arrived += 1);
+        coordinator.stage.update(|stage| stage.arrived += 1);
         let all = coordinator.partitions as u64;
         let passed = |stage: &Stage| stage.failed || stage.arrived >= (call.number - stage.base) * all;
-        let mut stage = coordinator.stage.subscribe();
-        let failed = stage.wait_for(passed).await.is_ok_and(|stage| stage.failed);
-        if failed { Err(CrawlError::OtherPartition) } else { Ok(()) }
+        let stage = coordinator.stage.wait_for(passed).await;
+        if stage.failed { Err(CrawlError::OtherPartition) } else { Ok(()) }
     }
 
     /// Its part of the checkpoint that it took part in last is durable.
@@ -285,7 +279,7 @@ impl Seat {
 
     /// Whether a partition has gone without being done.
     pub(crate) fn has_failed(&self) -> bool {
-        self.coordinator.stage.borrow().failed
+        self.coordinator.stage.get().failed
     }
 
     /// The last checkpoint counts: it may go.
@@ -297,7 +291,7 @@ impl Seat {
 impl Drop for Seat {
     fn drop(&mut self) {
         if !self.done {
-            self.coordinator.stage.send_modify(|stage| stage.failed = true);
+            self.coordinator.stage.update(|stage| stage.failed = true);
         }
     }
 }

@@ -13,6 +13,9 @@
 //! to it, and the frontiers open the states that it names. So a page is done if the checkpoint says so, and then its bytes are
 //! durable, its row is in the ledger, and its links are with the partitions that they belong to.
 //!
+//! It is kept twice, as `CHECKPOINT` and `CHECKPOINT.copy`, and so is every small file that it depends on: a damaged one costs nothing. A
+//! crash may leave the two of different checkpoints, which both are whole then; opening takes the first and makes them the same.
+//!
 //! Invariants: one checkpoint at a time; a partition takes part in every number, in order; nothing of checkpoint N is removed
 //! before N + 1 is written. The last checkpoint of a run is made when every partition has nothing under way.
 //!

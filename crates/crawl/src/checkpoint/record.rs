@@ -1,11 +1,12 @@
 //! The file `CHECKPOINT`.
 //!
-//! A line `mattock checkpoint VERSION CRC-32`, then JSON: people may look at it, and a changed byte shows.
+//! A line `mattock checkpoint VERSION CRC-32`, then JSON: people may look at it, and a changed byte shows. It is kept
+//! twice: `CHECKPOINT.copy` has the same bytes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use mattock_env::Files;
+use mattock_env::{Files, Unread};
 use mattock_frontier::{Accounts, Counts};
 use serde::{Deserialize, Serialize};
 
@@ -100,19 +101,34 @@ impl Checkpoint {
         sealed::encode(TITLE, VERSION, self)
     }
 
-    fn decode(bytes: &[u8]) -> Result<Checkpoint, CheckpointProblem> {
+    pub(crate) fn decode(bytes: &[u8]) -> Result<Checkpoint, CheckpointProblem> {
         sealed::decode(TITLE, VERSION, bytes)
     }
 
-    /// Reads the file; `None` if there is none.
+    /// Reads the file or its copy; `None` if there is none.
     pub(crate) fn read(files: &Files, path: &Path) -> Result<Option<Checkpoint>, CrawlError> {
-        let bytes = match files.read(path) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(CrawlError::io("read", path)(error)),
-        };
-        let failed = |problem| CrawlError::Checkpoint { path: path.to_path_buf(), problem };
-        Checkpoint::decode(&bytes).map(Some).map_err(failed)
+        found(path, files.read_either(path, Checkpoint::decode))
+    }
+
+    /// The same for whoever goes on from there: from now on the file and its copy are of the same checkpoint, so that what belongs to
+    /// another one can go.
+    pub(crate) fn settle(files: &Files, path: &Path) -> Result<Option<Checkpoint>, CrawlError> {
+        if let Some(damaged) = files.damaged_twin(path, Checkpoint::decode) {
+            tracing::warn!(file = %damaged.display(), "damaged, and written anew from its copy: the disk may be failing");
+        }
+        found(path, files.settle_twice(path, Checkpoint::decode))
+    }
+}
+
+fn found(
+    path: &Path,
+    found: Result<Checkpoint, Unread<CheckpointProblem>>,
+) -> Result<Option<Checkpoint>, CrawlError> {
+    match found {
+        Ok(checkpoint) => Ok(Some(checkpoint)),
+        Err(unread) if unread.is_missing() => Ok(None),
+        Err(Unread::Io(error)) => Err(CrawlError::io("read", path)(error)),
+        Err(Unread::Content(problem)) => Err(CrawlError::Checkpoint { path: path.to_path_buf(), problem }),
     }
 }
 

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that fails says where")]
 
 mod check;
+mod clock;
 mod determinism;
 mod hostile;
 mod large;

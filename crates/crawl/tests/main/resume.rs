@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::time::Duration;
 
-use mattock_crawl::{Control, End};
+use mattock_crawl::{Control, Crawl, End, RawConfig, SavedCrawl};
+use mattock_env::Env;
 use mattock_env::sim::Simulation;
 use mattock_simweb::{AuditReport, Params, World};
 
@@ -76,4 +77,82 @@ fn a_stop_does_not_wait_for_the_silent() {
         archived(&env, Path::new("/crawl"))
     });
     assert_eq!(pages, truth.pages);
+}
+
+const ROOT: &str = "/crawl";
+/// Two partitions with budgets, and no checkpoint but those that a stop makes.
+const HASHED: &str = "[crawl]\npartitions = 2\nbudget = 'broad'\nbudget_pages = 2\nmemory = '128MiB'\n[checkpoint]\nevery = '1h'";
+
+/// Crawls for a while, and stops or not.
+async fn crawl_for(env: &Env, seconds: u64, stops: bool) {
+    let control = Control::default();
+    let crawling = crawl_until(env, tiny(5), Path::new(ROOT), HASHED, control.clone());
+    let clock = env.clock.clone();
+    let time = async move {
+        clock.sleep(Duration::from_secs(seconds)).await;
+        if stops {
+            control.stop();
+            std::future::pending::<()>().await;
+        }
+    };
+    tokio::select! {
+        biased;
+        _ = crawling => {}
+        () = time => {}
+    }
+}
+
+/// The number of the checkpoint and the hash of what it says.
+fn hashed(env: &Env) -> (u64, String) {
+    let saved = SavedCrawl::open(env, Path::new(ROOT)).unwrap();
+    (saved.number(), saved.state_hash().unwrap())
+}
+
+#[test]
+fn one_checkpoint_resumed_ten_times_is_one_state() {
+    let mut first = Simulation::new(5);
+    first.run(|env| async move { crawl_for(&env, 25, true).await });
+    let (number, hash) = first.run(|env| async move { hashed(&env) });
+    let disk = first.files().snapshot();
+    let mut resumed = Vec::new();
+    for seed in 100..110 {
+        let (disk, hash) = (disk.clone(), hash.clone());
+        // Another seed: lanes advance in another order, and another disk is slow.
+        resumed.push(Simulation::new(seed).run(|env| async move {
+            for (path, bytes) in &disk {
+                env.files.create_dir_all(path.parent().unwrap()).unwrap();
+                env.files.write_atomic(path, bytes).unwrap();
+            }
+            assert_eq!(hashed(&env), (number, hash.clone()));
+            let crawl = Crawl::open(&env, Path::new(ROOT), RawConfig::default()).unwrap();
+            assert_eq!(hashed(&env), (number, hash.clone()), "opening changes nothing");
+            // Stopped at once, it writes down what it has taken up.
+            let control = Control::default();
+            control.stop();
+            crawl.run(control).await.unwrap();
+            hashed(&env)
+        }));
+    }
+    assert_eq!(resumed[0].0, number + 1);
+    assert!(resumed.iter().all(|state| *state == resumed[0]), "{resumed:?}");
+}
+
+#[test]
+fn a_checkpoint_is_the_same_after_ten_lives_that_came_to_no_other() {
+    let mut simulation = Simulation::new(6);
+    simulation.run(|env| async move { crawl_for(&env, 25, true).await });
+    let before = simulation.run(|env| async move { hashed(&env) });
+    for life in 0..10 {
+        let files = simulation.files().clone();
+        simulation.run(|env| async move { crawl_for(&env, 3 + life, false).await });
+        if life % 2 == 0 {
+            files.crash()
+        } else {
+            files.kill()
+        }
+        assert_eq!(simulation.run(|env| async move { hashed(&env) }), before, "life {life}");
+    }
+    simulation.run(|env| async move { crawl_for(&env, 9, true).await });
+    let after = simulation.run(|env| async move { hashed(&env) });
+    assert!(after.0 == before.0 + 1 && after.1 != before.1, "{before:?} {after:?}");
 }

@@ -7,12 +7,14 @@
 mod block;
 mod real;
 mod sim;
+mod twice;
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 pub use block::{Block, PAGE_BYTES};
 pub use sim::{Fault, SimFiles, Stopped, is_stopped};
+pub use twice::{Unread, copy_name, copy_path, without_copy};
 
 /// How to open a file. It can be read and written in every mode but `Read`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -166,14 +168,20 @@ impl Files {
     /// Replaces a small file as one step: after a crash it holds the old bytes or the new ones, and once this has
     /// returned, the new ones.
     pub fn write_atomic(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        let temporary = self.write_aside(path, bytes)?;
+        self.rename(&temporary, path)?;
+        self.sync_dir(&directory_of(path))
+    }
+
+    /// Writes what is to be put in the place of a file, and syncs it; where it is.
+    fn write_aside(&self, path: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
         let mut name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_os_string();
         name.push(".tmp");
         let temporary = path.with_file_name(name);
         let file = self.open(&temporary, OpenMode::CreateOrTruncate)?;
         file.write_all_at(bytes, 0)?;
         file.sync()?;
-        self.rename(&temporary, path)?;
-        self.sync_dir(&directory_of(path))
+        Ok(temporary)
     }
 }
 

@@ -9,6 +9,7 @@
 //! Costs: memory for `STATE-N` (what the running frontier has on its bench) and one block of a queue. Time: one pass over what waits, for
 //! however many URLs are asked for at once.
 
+mod digest;
 mod find;
 mod survey;
 

@@ -377,6 +377,11 @@ pub(crate) fn checkpoint_and_waiting(state: &[u8]) -> Option<(u64, u64)> {
     Some((saved.checkpoint, saved.waiting))
 }
 
+/// All of it but the number of the checkpoint: what says the same at two of them.
+pub(crate) fn after_checkpoint(state: &[u8]) -> &[u8] {
+    state.get(2 * size_of::<u64>()..).unwrap_or_default()
+}
+
 /// What [`Star::encode`] wrote.
 struct Saved {
     checkpoint: u64,

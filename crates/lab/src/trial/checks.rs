@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
+use mattock_crawl::check::check;
 use mattock_crawl::{SavedCrawl, Summary};
 use mattock_env::{Env, SimFiles, Time};
 use mattock_fetch::FetchOutcome;
@@ -20,6 +21,14 @@ pub(super) fn all(env: &Env, journal: &Env, truth: &Truth, summary: &Summary, lo
     match archive(env, Path::new(ROOT), truth, lossy) {
         Ok(found) => problems.extend(found),
         Err(error) => problems.push(format!("the archive or the ledger cannot be read: {error}")),
+    }
+    match check(env, Path::new(ROOT), &mut |_| {}) {
+        Ok(report) if report.whole && report.notes.is_empty() && report.state_hash.is_some() => {}
+        Ok(report) => {
+            let found = report.problems.iter().chain(&report.notes).take(5).map(ToString::to_string);
+            problems.push(format!("`check` finds: {}", found.collect::<Vec<_>>().join("; ")));
+        }
+        Err(error) => problems.push(format!("`check` fails: {error}")),
     }
     match audit(&journal.files, Path::new(LOG), &AuditOptions::default()) {
         Ok(report) => {

@@ -1,4 +1,4 @@
-//! A crawl on virtual time to which everything happens: crashes, power cuts, a full disk, a failing disk, a bad network.
+//! A crawl on virtual time to which everything happens: crashes, power cuts, a full disk, a failing disk, a bad network, a clock that is set.
 //!
 //! A trial is drawn from its seed: a small simulated Web, a configuration, and a number of *lives*. In each but the last something
 //! goes wrong at some file operation; what is on the disk then is what the simulated disk makes of it, and the next life goes on
@@ -6,6 +6,7 @@
 //! what is there and at what the servers saw. All of it depends on the seed alone.
 
 pub mod checks;
+mod clock;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -178,8 +179,16 @@ impl Trial {
             }
             let partitions = self.partitions;
             self.verdict.story.push(format!("life {life}: {partitions} partitions, {death:?}"));
+            let jumps = clock::draw(&mut self.random);
+            if !jumps.is_empty() {
+                self.verdict
+                    .story
+                    .push(format!("life {life}: the clock is set (after, by seconds): {jumps:.1?}"));
+            }
+            let clock = clock::begin(&self.env.clock, jumps);
             let control = Control::default();
             let done = self.live_once(death, control.clone()).await;
+            clock.abort();
             self.disk.clear_faults();
             self.disk.set_capacity(None);
             match done {

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use mattock_crawl::check::{CheckReport, FindingKind, repair};
 use mattock_crawl::{Control, Crawl, CrawlError, RawConfig};
-use mattock_env::Env;
 use mattock_env::sim::Simulation;
+use mattock_env::{Env, copy_path};
 
 use super::{Disk, ROOT, checked, crawl_for, put, settings, stopped, world, world_of};
 use crate::world::{Scratch, crawl_until};
@@ -63,7 +63,9 @@ fn a_damaged_checkpoint_is_made_anew_after_a_clean_stop() {
     let disk = stopped("gzip");
     let checkpoint = PathBuf::from("/crawl/state/CHECKPOINT");
     let mut damaged = disk.clone();
+    let copy = copy_path(&checkpoint);
     damaged.get_mut(&checkpoint).unwrap()[100] ^= 1;
+    damaged.get_mut(&copy).unwrap()[101] ^= 1;
     let mut simulation = world_of(&damaged);
     let before = simulation.run(|env| async move {
         let opened = Crawl::open(&env, Path::new(ROOT), RawConfig::default());
@@ -72,11 +74,17 @@ fn a_damaged_checkpoint_is_made_anew_after_a_clean_stop() {
     });
     assert_eq!(before.problems.len(), 1, "{before:#?}");
     let report = repaired(&mut simulation);
-    assert!(report.whole && report.repaired.len() == 2, "{report:#?}");
+    assert!(report.whole && report.repaired.len() == 3, "{report:#?}");
     let after = files(&simulation);
     assert_eq!(after[Path::new("/crawl/state/CHECKPOINT.damaged")], damaged[&checkpoint]);
+    assert_eq!(after[Path::new("/crawl/state/CHECKPOINT.copy.damaged")], damaged[&copy]);
+    assert_eq!(after[&checkpoint], after[&copy]);
     for (path, bytes) in &disk {
-        assert!(*path == checkpoint || path.ends_with("lock") || after[path] == *bytes, "{}", path.display());
+        assert!(
+            *path == checkpoint || *path == copy || path.ends_with("lock") || after[path] == *bytes,
+            "{}",
+            path.display()
+        );
     }
     // It goes on as it would have.
     let [expected, actual] = [world_of(&disk), world_of(&after)].map(|mut simulation| {
@@ -86,6 +94,43 @@ fn a_damaged_checkpoint_is_made_anew_after_a_clean_stop() {
         disk
     });
     assert!(expected == actual);
+}
+
+/// Everything that is kept twice, with one of the two damaged or the first of them gone, all over the crawl.
+#[test]
+fn what_is_kept_twice_is_written_anew_from_the_other() {
+    let disk = stopped("gzip");
+    // Those of the last checkpoint: of the one before something may be left.
+    let is_of_the_last = |path: &&PathBuf| {
+        ["CHECKPOINT.copy", "-4.copy", "-000004.copy"]
+            .iter()
+            .any(|end| path.display().to_string().ends_with(end))
+    };
+    let copies: Vec<&PathBuf> = disk.keys().filter(is_of_the_last).collect();
+    // CHECKPOINT, and of two partitions: STATE, and four repositories and queues with their tails.
+    assert!(copies.len() > 15, "{copies:?}");
+    let whole = world_of(&disk).run(|env| async move { checked(&env) });
+    for round in 0..3 {
+        let mut damaged = disk.clone();
+        for (index, copy) in copies.iter().enumerate() {
+            let first = copy.with_extension("");
+            match (round, index % 2) {
+                (0, 0) | (1, 1) => damaged.get_mut(*copy).unwrap()[9] ^= 8,
+                (0, 1) | (1, 0) => damaged.get_mut(&first).unwrap()[9] ^= 8,
+                _ => drop(damaged.remove(&first).unwrap()),
+            }
+        }
+        let mut simulation = world_of(&damaged);
+        let found = simulation.run(|env| async move { checked(&env) });
+        let twins = found.problems.iter().filter(|problem| problem.kind == FindingKind::Copy).count();
+        assert_eq!((twins, found.problems.len()), (copies.len(), copies.len()), "{found:#?}");
+        assert_eq!(found.state_hash, whole.state_hash);
+        let report = repaired(&mut simulation);
+        assert!(report.whole && report.repaired.len() == copies.len(), "{report:#?}");
+        let mut after = files(&simulation);
+        after.retain(|path, _| !path.ends_with("lock"));
+        assert!(disk.iter().filter(|(path, _)| !path.ends_with("lock")).eq(&after));
+    }
 }
 
 #[test]
@@ -100,11 +145,15 @@ fn a_checkpoint_that_cannot_be_made_anew_is_left_alone() {
     {
         let mut damaged = disk.clone();
         damaged.get_mut(&Path::new(ROOT).join(name)).unwrap()[200] ^= 1;
+        if name.contains("STATE") {
+            damaged.get_mut(&copy_path(&Path::new(ROOT).join(name))).unwrap()[300] ^= 1;
+        }
         cases.push(damaged);
     }
     for mut damaged in cases {
         let checkpoint = PathBuf::from("/crawl/state/CHECKPOINT");
         damaged.get_mut(&checkpoint).unwrap().truncate(1000);
+        damaged.get_mut(&copy_path(&checkpoint)).unwrap().truncate(900);
         let mut simulation = world_of(&damaged);
         let report = repaired(&mut simulation);
         assert!(!report.whole && report.repaired.is_empty(), "{report:#?}");
@@ -118,6 +167,7 @@ fn a_checkpoint_that_cannot_be_made_anew_is_left_alone() {
 fn a_lost_checkpoint_does_not_cost_the_archive() {
     let mut disk = stopped("gzip");
     disk.remove(Path::new("/crawl/state/CHECKPOINT")).unwrap();
+    disk.remove(Path::new("/crawl/state/CHECKPOINT.copy")).unwrap();
     let mut simulation = world_of(&disk);
     simulation.run(|env| async move {
         let Err(error) = Crawl::open(&env, Path::new(ROOT), RawConfig::default()) else {
