@@ -81,6 +81,17 @@ impl Directory {
         Directory { files: files.clone(), root: root.to_path_buf(), layout: 0 }
     }
 
+    /// Cuts a ledger back to the length that it had at a checkpoint; whether it was longer.
+    pub(crate) fn cut_ledger(&self, path: &Path, length: u64) -> Result<bool, CrawlError> {
+        let entry = self.files.entry(path).map_err(CrawlError::io("look at", path))?;
+        if length == 0 || entry.is_none_or(|entry| entry.len <= length) {
+            return Ok(false);
+        }
+        let file = self.files.open(path, OpenMode::Write).map_err(CrawlError::io("open", path))?;
+        file.set_len(length).and_then(|()| file.sync()).map_err(CrawlError::io("cut back", path))?;
+        Ok(true)
+    }
+
     /// The same with the frontiers and ledgers of another division.
     pub(crate) fn with_layout(&self, layout: u64) -> Directory {
         Directory { layout, ..self.clone() }

@@ -82,6 +82,10 @@ impl Division<'_> {
         for path in [new.frontiers(), new.ledgers()] {
             self.env.files.create_dir_all(&path).map_err(CrawlError::io("create", &path))?;
         }
+        for (index, record) in from.partitions.iter().enumerate() {
+            // Nobody will write to them again.
+            old.cut_ledger(&old.ledger(index), record.ledger_bytes)?;
+        }
         let old_frontiers: Vec<_> = (0..before).map(|index| old.frontier(index)).collect();
         let new_frontiers: Vec<_> = (0..partitions).map(|index| new.frontier(index)).collect();
         let mut division = split::Division::open(

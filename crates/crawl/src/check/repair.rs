@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use mattock_env::{Env, OpenMode, copy_path};
+use mattock_env::{Env, copy_path};
 use mattock_frontier::Frontier;
 use mattock_repository::{WriterOptions, cut_back};
 
@@ -118,14 +118,9 @@ impl Repairs<'_> {
     }
 
     fn cut_ledger(&mut self, path: &Path, length: u64) -> Result<(), CrawlError> {
-        let entry = self.env.files.entry(path).map_err(CrawlError::io("look at", path))?;
-        if length == 0 || entry.is_none_or(|entry| entry.len <= length) {
-            return Ok(());
+        if self.directory.cut_ledger(path, length)? {
+            self.did(path, "cut back to the checkpoint");
         }
-        let file = self.env.files.open(path, OpenMode::Write).map_err(CrawlError::io("open", path))?;
-        let cut = file.set_len(length).and_then(|()| file.sync());
-        cut.map_err(CrawlError::io("cut back", path))?;
-        self.did(path, "cut back to the checkpoint");
         Ok(())
     }
 
