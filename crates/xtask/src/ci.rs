@@ -3,10 +3,10 @@
 //! The order puts what is quick and often wrong first. The steps that compile share one target directory, profile and
 //! set of features: `clippy` and `doc` use each other's metadata, `test` and `warc` each other's object code.
 
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 
 use crate::workspace::Workspace;
 use crate::{licences, process, tree, warc};
@@ -200,11 +200,20 @@ fn test(workspace: &Workspace) -> Result<()> {
             "cargo-nextest is installed: it runs the tests, after cargo has run the documentation's examples"
         );
         process::run(workspace.cargo(["test", "--doc", "--workspace", "--locked", "--quiet"]))?;
-        process::run(workspace.cargo(["nextest", "run", "--workspace", "--locked"]))
+        process::run(keeping(workspace, workspace.cargo(["nextest", "run", "--workspace", "--locked"]))?)
     } else {
         eprintln!("cargo-nextest is not installed: cargo test runs the tests, one crate after the other");
-        process::run(workspace.cargo(["test", "--workspace", "--locked"]))
+        process::run(keeping(workspace, workspace.cargo(["test", "--workspace", "--locked"]))?)
     }
+}
+
+/// Archives of crawls that tests have killed are left for the `warc` step.
+fn keeping(workspace: &Workspace, mut tests: Command) -> Result<Command> {
+    let kept = warc::kept_archives(workspace)?;
+    let _ = std::fs::remove_dir_all(&kept);
+    std::fs::create_dir_all(&kept).with_context(|| format!("cannot create {}", kept.display()))?;
+    tests.env("MATTOCK_KEPT_ARCHIVES", kept);
+    Ok(tests)
 }
 
 fn doc(workspace: &Workspace) -> Result<()> {

@@ -4,7 +4,8 @@
 //! 1. `mattock simweb serve` in the background; its first line is the command that crawls it.
 //! 2. That command, without delay, into a scratch directory.
 //! 3. warcio and FastWARC (in an environment of their own, kept between runs) read the archives.
-//! 4. The server's log shows no visit that robots.txt forbids and none made twice, and the crawl found exactly the
+//! 4. So they do with the archives of crawls that the `test` step has killed and resumed.
+//! 5. The server's log shows no visit that robots.txt forbids and none made twice, and the crawl found exactly the
 //!    pages that the simulated Web knows to be there.
 
 use std::path::{Path, PathBuf};
@@ -47,6 +48,25 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
         crawl.check_audit()?;
         crawl.check_complete(&summary)?;
     }
+    check_kept(workspace, &python)
+}
+
+/// Where the `test` step leaves archives of crawls that were killed.
+pub(crate) fn kept_archives(workspace: &Workspace) -> Result<PathBuf> {
+    Ok(workspace.target_directory()?.join("tmp/killed-archives"))
+}
+
+fn check_kept(workspace: &Workspace, python: &Python) -> Result<()> {
+    let kept = kept_archives(workspace)?;
+    let found: Vec<PathBuf> = match std::fs::read_dir(&kept) {
+        Ok(entries) => entries.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?,
+        Err(_) => Vec::new(),
+    };
+    for archive in &found {
+        python.judge(workspace, archive).with_context(|| archive.display().to_string())?;
+    }
+    eprintln!("archives of crawls that were killed and resumed: {}, all whole", found.len());
+    let _ = std::fs::remove_dir_all(&kept);
     Ok(())
 }
 
@@ -134,11 +154,7 @@ impl Crawl<'_> {
     }
 
     fn check_archives(&self, python: &Python, summary: &Value) -> Result<()> {
-        let script = self.scratch.join("warc_check.py");
-        std::fs::write(&script, CHECKER)?;
-        let mut command = python.command(self.workspace);
-        command.arg(&script).arg(self.out().join("warc"));
-        let report = json_of(command).context("the archives are not as they should be")?;
+        let report = python.judge(self.workspace, &self.out().join("warc"))?;
         eprintln!("archives: {report}");
         ensure!(report["suffixes"] == json!([self.suffix]), "the archives should end in {}", self.suffix);
         // Pages with a payload seen before are stored as revisits; robots.txt and errors come on top.
@@ -247,6 +263,15 @@ impl Python {
         process::run(install).context("pip could not install the readers: is a package index in reach?")?;
         std::fs::write(&stamp, wanted)?;
         Ok(ready)
+    }
+
+    /// What the readers say of the files in `archive`.
+    fn judge(&self, workspace: &Workspace, archive: &Path) -> Result<Value> {
+        let script = workspace.target_directory()?.join("xtask/warc_check.py");
+        std::fs::write(&script, CHECKER)?;
+        let mut command = self.command(workspace);
+        command.arg(&script).arg(archive);
+        json_of(command).context("the archives are not as they should be")
     }
 
     fn command(&self, workspace: &Workspace) -> Command {

@@ -73,6 +73,11 @@ fn killed(seed: u64) {
             assert!(test.expect("there is gzip").success(), "seed {seed}: {}", file.name);
         }
     }
+    if let Some(kept) = std::env::var_os("MATTOCK_KEPT_ARCHIVES") {
+        // Others will look at it.
+        let kept = std::path::Path::new(&kept).join(seed.to_string());
+        Files::real().rename(&warc, &kept).expect("an archive can be moved within the target directory");
+    }
     drop(served);
     let report = audit(&Env::real().files, &log, &AuditOptions::default()).expect("the log can be read");
     let wrong = (report.delay_violations, report.crawl_delay_violations, report.robots_violations);
