@@ -24,7 +24,7 @@ use crate::served::ServedWorld;
 const HOSTS: u64 = 4000;
 const LINKS: u64 = 200;
 /// Turns with and without.
-const ROUNDS: usize = 3;
+const ROUNDS: usize = 4;
 /// What is left out at the beginning of a turn.
 const WARM_UP: Duration = Duration::from_secs(2);
 const LOOK: Duration = Duration::from_millis(5);
@@ -167,10 +167,17 @@ impl Bench<'_> {
         let (mut ratios, mut speeds, mut cpu) = (Vec::new(), Vec::new(), Vec::new());
         let mut pause = 0.0f64;
         let mut last = None;
-        for _ in 0..ROUNDS {
-            let with = self.turn("[checkpoint]\n", Until::Passed(turn))?;
-            let without = "[checkpoint]\nevery = '1000h'\npages = 1000000000000\n";
-            let without = self.turn(without, Until::Passed(turn))?;
+        for round in 0..ROUNDS {
+            let with = || self.turn("[checkpoint]\n", Until::Passed(turn));
+            let none = "[checkpoint]\nevery = '1000h'\npages = 1000000000000\n";
+            let without = || self.turn(none, Until::Passed(turn));
+            // The crawl grows all the while: who comes second must not always be the same.
+            let (with, without) = if round % 2 == 0 {
+                (with()?, without()?)
+            } else {
+                let without = without()?;
+                (with()?, without)
+            };
             ratios.push(with.pages_per_second / without.pages_per_second);
             speeds.push(with.pages_per_second);
             cpu.push(with.cpu_per_page / without.cpu_per_page);
