@@ -1,5 +1,6 @@
 //! The command line.
 
+pub(crate) mod desk;
 pub(crate) mod lab;
 pub(crate) mod look;
 pub(crate) mod network;
@@ -41,6 +42,10 @@ pub(crate) enum Command {
     Why(look::WhyArgs),
     /// Say what limits a crawl, running or not, and what would change that
     Stalls(look::StallsArgs),
+    /// Steer a crawl that is running: pause, speed, blocks, seeds, checkpoints
+    Ctl(desk::CtlArgs),
+    /// Show a crawl that is not running in a browser
+    Console(desk::ConsoleArgs),
     /// Fetch one URL the way a crawl would, and show step by step what happens
     Fetch(Box<FetchArgs>),
     /// Read robots.txt files
@@ -123,6 +128,13 @@ pub(crate) struct CrawlArgs {
 
     #[command(flatten)]
     pub(crate) network: NetworkArgs,
+
+    /// Show and steer the crawl in a browser, at this address: 127.0.0.1:7070
+    #[arg(long, value_name = "ADDRESS", env = "MATTOCK_CONSOLE")]
+    pub(crate) console: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) token: desk::TokenArgs,
 
     /// Print the result as one JSON object on stdout
     #[arg(long)]
