@@ -23,7 +23,10 @@ export async function open(root) {
   let seen = null;
   const judge = async () => {
     try {
-      stalls = await get("stalls");
+      const answer = await get("stalls");
+      // In its first seconds a crawl has not said yet what it is doing.
+      const queued = seen?.snapshot.now?.queued || 0;
+      stalls = answer.limit === "nothing-left" && queued > 0 ? null : answer;
       if (seen) draw(seen);
     } catch {
       // It is asked again.
@@ -40,7 +43,7 @@ export async function open(root) {
     checkpoint(places.checkpoint, known.snapshot);
     inForce(places.limit, known.snapshot);
   };
-  judge();
+  setTimeout(judge, 0);
   const timer = setInterval(judge, STALLS_EVERY_MS);
   return { update: draw, leave: () => clearInterval(timer) };
 }
