@@ -343,6 +343,8 @@ pub(crate) enum BenchCommand {
     Drum(BenchDrumArgs),
     /// What checkpoints cost a crawl with millions of URLs waiting, and how soon it goes on after a crash
     Checkpoint(BenchCheckpointArgs),
+    /// What a console that is watched costs a crawl
+    Console(BenchConsoleArgs),
     /// What a whole crawl costs per page, next to the least that a page could cost
     Crawl(BenchCrawlArgs),
     /// What a page costs from the socket to the archive, next to the least it could cost
@@ -414,6 +416,21 @@ pub(crate) struct BenchCheckpointArgs {
 
     /// How long each of the turns takes, with checkpoints and without
     #[arg(long, value_name = "N", default_value_t = 40)]
+    pub(crate) seconds: u64,
+
+    /// Where the crawl goes while it runs
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub(crate) dir: PathBuf,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct BenchConsoleArgs {
+    /// How long each of the turns takes, with a console and without
+    #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) seconds: u64,
 
     /// Where the crawl goes while it runs

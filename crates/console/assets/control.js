@@ -141,9 +141,6 @@ async function fields() {
     const input = h("input", { type: "text", value: field.value, maxlength: 200, "aria-label": field.name, autocomplete: "off" });
     return submitting(h("form", { class: "row mid" }, input, h("button", {}, "Set")), () => said.act(() => post("fields", { name: field.name, value: input.value.trim() })));
   };
-  return { element: panel("Settings that can be changed now", said.element, table([
-    { name: "Setting", class: "mono", cell: (field) => field.name },
-    { name: "Means", cell: (field) => field.about },
-    { name: "Value", cell: editor },
-  ], fields, { caption: "Settings" }), h("p", { class: "soft" }, `${count(fields.length)} settings; a change is kept for later runs.`)) };
+  const rows = fields.map((field) => [h("dt", { class: "mono" }, field.name), h("dd", {}, field.about), h("dd", {}, editor(field))]);
+  return { element: panel("Settings that can be changed now", h("p", { class: "soft" }, `${count(fields.length)} settings; a change holds at once, and for later runs.`), said.element, h("dl", { class: "settings" }, rows)) };
 }

@@ -95,6 +95,11 @@ export function span(seconds) {
   return rest > 0 && first < 10 ? `${first} ${unit} ${rest} ${next[0]}` : `${first} ${unit}`;
 }
 
+// What a visit took.
+export function took(ms) {
+  return ms < 1000 ? `${ms} ms` : span(ms / 1000);
+}
+
 export function time(unix) {
   if (!unix) return "–";
   const date = new Date(unix * 1000);
@@ -119,7 +124,7 @@ export function table(columns, rows, options = {}) {
     const sorted = column.sort && column.sort === options.sorted;
     const label = column.sort && options.sort
       ? h("button", { type: "button", onclick: () => options.sort(column.sort) }, column.name) : column.name;
-    return h("th", { class: column.num ? "num" : null, scope: "col", "aria-sort": sorted ? "descending" : null }, label);
+    return h("th", { class: column.num ? "num" : column.class === "tight" ? "tight" : null, scope: "col", "aria-sort": sorted ? "descending" : null }, label);
   });
   const body = rows.map((row) => h("tr", {}, columns.map((column) =>
     h("td", { class: column.num ? "num" : column.class }, column.cell(row)))));

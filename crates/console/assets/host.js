@@ -1,7 +1,7 @@
 // One host or one domain.
 
 import { get, post } from "./api.js";
-import { h, replace, panel, facts, table, count, bytes, ago, time, span, urlLink, hostLink, domainLink, outcomeClass } from "./dom.js";
+import { h, replace, panel, facts, table, count, bytes, ago, time, span, took, urlLink, hostLink, domainLink, outcomeClass } from "./dom.js";
 import { bars } from "./chart.js";
 
 export async function open(root, { name, subject, known }) {
@@ -32,7 +32,7 @@ export async function open(root, { name, subject, known }) {
         { name: "URL", class: "url", cell: (row) => urlLink(row.url) },
         { name: "Outcome", cell: (row) => h("span", { class: outcomeClass(row.outcome) }, row.outcome) },
         { name: "When", cell: (row) => h("span", { class: "nowrap" }, time(row.unix)) },
-        { name: "Took", num: true, cell: (row) => span(row.took_ms / 1000) },
+        { name: "Took", num: true, cell: (row) => took(row.took_ms) },
       ], it.urls, { caption: "URLs" }) : h("p", { class: "notice" }, "None is settled yet."))));
 }
 
@@ -53,7 +53,7 @@ function robots(rules) {
     ["Rules", String(rules.rules.length)],
     ["Cut", rules.truncated ? "the file was too long; rules may be missing" : null],
   ]), rules.rules.length ? table([
-    { name: "Line", num: true, cell: (rule) => String(rule.line) },
+    { name: "Line", class: "tight", cell: (rule) => String(rule.line) },
     { name: "Rule, the first that matches decides", class: "mono", cell: (rule) => rule.text },
   ], rules.rules, { caption: "Rules" }) : null];
 }

@@ -4,7 +4,7 @@ import { get } from "./api.js";
 import { h, replace, table, count, bytes, ago, span, hostLink, domainLink } from "./dom.js";
 import { failure } from "./app.js";
 
-const LIMIT = 100;
+const LIMIT = 50;
 const SORTS = { hosts: ["pages", "errors", "queued", "next", "bytes", "last", "name"], domains: ["pages", "errors", "bytes", "last", "budget", "in-degree", "name"] };
 
 export async function open(root, { query }) {

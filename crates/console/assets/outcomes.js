@@ -14,15 +14,20 @@ export async function open(root) {
       { name: "Means", cell: (item) => item.about },
       { name: "URLs", num: true, cell: (item) => count(item.count) },
       { name: "Share", num: true, cell: (item) => ((100 * item.count) / Math.max(1, total)).toFixed(2) + " %" },
-      { name: "", cell: (item) => item.examples.length ? h("button", { type: "button", class: "quiet", onclick: () => document.getElementById(id(item.name)).scrollIntoView() }, "Examples") : null },
+      { name: "", cell: (item) => item.examples.length ? h("button", { type: "button", class: "quiet", onclick: () => reveal(id(item.name)) }, "Examples") : null },
     ], all, { caption: "Outcomes" }) : h("p", { class: "notice" }, "Nothing yet.")),
-    all.filter((item) => item.examples.length).map((item) => {
-      const section = panel([h("span", {}, h("span", { class: outcomeClass(item.name) }, item.name), " ", item.about), h("span", { class: "soft" }, "the latest")], table([
+    all.filter((item) => item.examples.length).map((item, index) => h("details", { class: "panel", id: id(item.name), open: index === 0 },
+      h("summary", {}, h("span", { class: outcomeClass(item.name) }, item.name), ` ${item.about} `, h("span", { class: "soft" }, `The latest ${item.examples.length} of ${count(item.count)}.`)),
+      table([
         { name: "URL", class: "url", cell: (example) => urlLink(example.url) },
         { name: "When", cell: (example) => h("span", { class: "nowrap" }, time(example.unix_micros / 1e6)) },
         { name: "Detail", cell: (example) => example.detail },
-      ], item.examples, { caption: item.name }));
-      section.id = id(item.name);
-      return section;
-    })));
+      ], item.examples, { caption: item.name })))));
+}
+
+function reveal(id) {
+  const details = document.getElementById(id);
+  details.open = true;
+  details.scrollIntoView({ block: "center" });
+  details.querySelector("summary").focus();
 }

@@ -5,7 +5,8 @@ import { h, replace, count, rate, short, bytes, span, ago, time, facts, link, ou
 import { area } from "./chart.js";
 import { flow } from "./flow.js";
 
-const SLOTS = 600;
+// The chart grows with what there is to show, up to ten minutes.
+const SLOTS = [60, 120, 300, 600];
 const STALLS_EVERY_MS = 10000;
 
 export async function open(root) {
@@ -17,8 +18,8 @@ export async function open(root) {
   replace(root, h("h1", { class: "hidden" }, "Overview"), h("div", { class: "grid" },
     place("speed", "span8", "Speed"), place("totals", "span4", "So far"),
     place("flow", "", "The way of a URL"),
-    place("outcomes", "span6", "Outcomes"), place("memory", "span3", "Memory"), place("disk", "span3", "Disk"),
-    place("checkpoint", "span6", "Last checkpoint"), place("limit", "span6", "Limits in force")));
+    place("outcomes", "span6 tall", "Outcomes"), place("memory", "span3", "Memory"), place("disk", "span3", "Disk"),
+    place("checkpoint", "span3", "Last checkpoint"), place("limit", "span3", "Speed limit")));
   let stalls = null;
   let seen = null;
   const judge = async () => {
@@ -55,13 +56,15 @@ function figure(value, unit, small, id) {
 function speed(root, { snapshot, history }) {
   if (!snapshot.running) return replace(root, h("p", { class: "notice" }, "The crawl is not running. This is how it was at its last checkpoint."));
   const rates = snapshot.rates;
+  const slots = SLOTS.find((slots) => history.length <= slots) || SLOTS.at(-1);
+  const values = history.slice(-slots).map((sample) => sample.pages_per_s);
   const mbit = (perSecond) => rate((perSecond * 8) / 1e6);
   replace(root, h("div", { class: "figures" },
     figure(rate(rates.pages_per_s_10), "pages/s", false, "pages-per-s"), figure(mbit(rates.bytes_per_s_10), "Mbit/s"),
     figure(rate(rates.requests_per_s_10), "requests/s", true), figure(rate(rates.errors_per_s_60), "given up/s", true),
     figure(rate(rates.pages_per_s_60), "pages/s over a minute", true)),
-    area(history.map((sample) => sample.pages_per_s), SLOTS, "Pages a second over the last ten minutes"),
-    h("p", { class: "soft" }, `Pages a second over the last ten minutes; the highest was ${rate(Math.max(0, ...history.map((sample) => sample.pages_per_s)))}`));
+    area(values, slots, `Pages a second over the last ${span(slots)}`),
+    h("p", { class: "axis" }, h("span", {}, span(slots) + " ago"), h("span", {}, `pages a second, at most ${rate(Math.max(0, ...values))}`), h("span", {}, "now")));
 }
 
 function totals(root, snapshot) {
@@ -91,7 +94,7 @@ function outcomes(root, snapshot) {
     const filled = h("span", {});
     filled.style.width = (100 * number) / all[0][1] + "%";
     const bad = !(Number(name) > 0 && Number(name) < 400);
-    return [h("span", {}, h("span", { class: outcomeClass(name) }, name)), h("div", { class: bad ? "meter bad" : "meter" }, filled), h("span", { class: "num" }, `${short(number)}  ${((100 * number) / total).toFixed(1)} %`)];
+    return [h("span", {}, h("span", { class: outcomeClass(name) }, name)), h("div", { class: bad ? "meter bad" : "meter" }, filled), h("span", { class: "num" }, short(number)), h("span", { class: "num soft" }, ((100 * number) / total).toFixed(1) + " %")];
   });
   replace(root, h("div", { class: "bars" }, rows), h("p", {}), h("p", {}, link("outcomes", `All ${all.length} kinds, with examples`)));
 }
@@ -123,9 +126,9 @@ function disk(root, { disk }) {
 function checkpoint(root, { checkpoint, running }) {
   if (!checkpoint?.number) return replace(root, h("p", { class: "notice" }, running ? "None yet: a crash would begin again." : "None."));
   const unix = checkpoint.unix_micros / 1e6;
-  replace(root, figure(ago(unix), "number " + checkpoint.number, true), facts([
-    ["Made", time(unix)], ["Took", checkpoint.seconds ? span(checkpoint.seconds) : null],
-    ["Next", running ? (checkpoint.under_way ? "being made" : "at the latest " + span(checkpoint.every_s) + " after the last") : null],
+  replace(root, figure(ago(unix), "", true), facts([
+    ["Number", count(checkpoint.number)], ["Made", time(unix)], ["Took", checkpoint.seconds ? span(checkpoint.seconds) : null],
+    ["Next", running ? (checkpoint.under_way ? "being made" : "within " + span(checkpoint.every_s)) : null],
   ]));
 }
 
@@ -133,8 +136,8 @@ function inForce(root, snapshot) {
   if (!snapshot.running) return replace(root, h("p", { class: "notice" }, "–"));
   const { speed, paused } = snapshot;
   const words = { config: "the configuration", schedule: "the schedule", operator: "the operator" };
-  replace(root, facts([
-    ["Speed", speedText(speed.limit)], ["Said by", words[speed.source]], ["Until", speed.until_unix_micros ? time(speed.until_unix_micros / 1e6) : null],
+  replace(root, figure(speedText(speed.limit), "", true), facts([
+    ["Said by", words[speed.source]], ["Until", speed.until_unix_micros ? time(speed.until_unix_micros / 1e6) : null],
     ["Paused", paused.length ? paused.map((pause) => `by ${pause.by} since ${time(pause.since_unix_micros / 1e6)}${pause.reason ? ": " + pause.reason : ""}`).join("; ") : "no"],
   ]), h("p", {}), h("p", {}, link("control", "Change it")));
 }

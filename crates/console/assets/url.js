@@ -1,7 +1,7 @@
 // One URL: where it is and why, its instances, its stored page beside its headers.
 
 import { get, viewAddress } from "./api.js";
-import { h, replace, panel, facts, table, bytes, span, count, hostLink, domainLink, outcomeClass } from "./dom.js";
+import { h, replace, panel, facts, table, bytes, took, count, hostLink, domainLink, outcomeClass } from "./dom.js";
 import { failure } from "./app.js";
 
 export async function open(root, { query }) {
@@ -13,7 +13,7 @@ export async function open(root, { query }) {
     if (input.value.trim()) location.hash = "#/url?u=" + encodeURIComponent(input.value.trim());
   });
   const answer = h("div", {});
-  replace(root, h("h1", {}, "URL"), h("section", { class: "panel" }, form), answer);
+  replace(root, h("h1", {}, "URL"), h("section", { class: "panel" }, form), h("div", { class: "gap" }), answer);
   if (!asked) {
     replace(answer, h("p", { class: "notice" }, "Ask for a URL: where it is in the crawl, why, and what was stored of it."));
     if (!matchMedia("(max-width: 640px)").matches) input.focus();
@@ -23,7 +23,7 @@ export async function open(root, { query }) {
   try {
     const it = await get("url", { u: asked });
     const shown = h("div", {});
-    replace(answer, h("div", { class: "grid" }, panel(null, h("h2", { class: "mono" }, it.why.url), story(it), instances(it, shown, asked))), shown);
+    replace(answer, h("div", { class: "grid" }, panel(null, h("h2", { class: "mono" }, it.why.url), story(it), instances(it, shown))), h("div", { class: "gap" }), shown);
     const stored = (it.why.instances || []).findLastIndex((instance) => instance.file);
     if (stored >= 0) await show(shown, it.why.url, stored);
   } catch (error) {
@@ -46,7 +46,7 @@ function instances(it, shown) {
   return [h("h3", {}, "Instances"), table([
     { name: "Outcome", cell: (row) => h("span", { class: outcomeClass(row.outcome) }, row.outcome) },
     { name: "When", cell: (row) => row.time },
-    { name: "Took", num: true, cell: (row) => span(row.took_ms / 1000) },
+    { name: "Took", num: true, cell: (row) => took(row.took_ms) },
     { name: "Depth", num: true, cell: (row) => count(row.depth) },
     { name: "Record", class: "mono url", cell: (row) => row.file ? `${row.file} @${row.offset}` : "not stored" },
     { name: "", cell: (row) => row.file ? h("button", { type: "button", onclick: () => show(shown, it.why.url, row.index) }, "Show") : null },

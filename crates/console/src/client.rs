@@ -3,12 +3,17 @@
 //! One request per connection, in plain blocking calls: a command asks once and ends.
 
 use std::io::{self, Read, Write};
+use std::net::SocketAddr;
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use mattock_env::Env;
 use serde_json::Value;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::ConsoleError;
 
@@ -79,6 +84,42 @@ impl Client {
             .and_then(|()| stream.set_write_timeout(Some(PATIENCE)));
         timeouts.map_err(|error| ConsoleError::Talk(error.to_string()))?;
         Ok(stream)
+    }
+}
+
+/// Reads the stream of a console at a port, and counts: for whoever measures what that costs.
+#[derive(Debug)]
+pub struct Updates {
+    counts: Arc<(AtomicU64, AtomicU64)>,
+}
+
+impl Updates {
+    /// Begins to read, on a thread that ends with the console.
+    pub fn follow(env: &Env, address: SocketAddr) -> Updates {
+        let counts: Arc<(AtomicU64, AtomicU64)> = Arc::default();
+        let (net, kept) = (env.net.clone(), counts.clone());
+        std::thread::spawn(move || {
+            mattock_env::run(async move {
+                let Ok(mut stream) = net.connect(address).await else { return };
+                let request = format!("GET /api/v1/live HTTP/1.1\r\nHost: {address}\r\n\r\n");
+                if stream.write_all(request.as_bytes()).await.is_err() {
+                    return;
+                }
+                let mut buffer = [0; 16 << 10];
+                while let Ok(count @ 1..) = stream.read(&mut buffer).await {
+                    // One is cut in two now and then, and counted once all the same.
+                    let begun = buffer[..count].windows(7).filter(|window| window == b"\ndata: ").count();
+                    kept.0.fetch_add(begun as u64, Ordering::Relaxed);
+                    kept.1.fetch_add(count as u64, Ordering::Relaxed);
+                }
+            });
+        });
+        Updates { counts }
+    }
+
+    /// Updates so far, and bytes.
+    pub fn counted(&self) -> (u64, u64) {
+        (self.counts.0.load(Ordering::Relaxed), self.counts.1.load(Ordering::Relaxed))
     }
 }
 

@@ -29,7 +29,7 @@ mod server;
 mod token;
 mod words;
 
-pub use client::{Client, SOCKET};
+pub use client::{Client, SOCKET, Updates};
 pub use desk::{Desk, Running};
 pub use error::ConsoleError;
 pub use server::{Bind, Console};

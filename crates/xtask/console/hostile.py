@@ -93,7 +93,7 @@ class Site(http.server.BaseHTTPRequestHandler):
 
 
 class Elsewhere:
-    """Where every name of the world leads to: it keeps who has connected, even without a word."""
+    """Where the names in the hostile pages lead to: it keeps who has connected, even without a word."""
 
     def __init__(self):
         calls = self.calls = []

@@ -26,7 +26,7 @@ class Problem(Exception):
 
 
 class Browser:
-    """One headless window. Names lead to `elsewhere`, so that whatever it asks of the world is seen there."""
+    """One headless window. Names that end in `.example` lead to `elsewhere`, so that whatever is asked of them is seen there."""
 
     def __init__(self, elsewhere, log):
         port = free_port()
@@ -37,7 +37,8 @@ class Browser:
             "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
             "--disable-background-networking", "--disable-component-update", "--disable-sync", "--mute-audio",
             "--disable-extensions", "--window-size=1280,900",
-            f"--host-resolver-rules=MAP * 127.0.0.1:{elsewhere}, EXCLUDE 127.0.0.1",
+            # What the browser asks its maker by itself leads nowhere.
+            f"--host-resolver-rules=MAP *.example 127.0.0.1:{elsewhere}, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
         ]
         options = {"args": arguments}
         capabilities = {"alwaysMatch": {
@@ -130,16 +131,22 @@ class Browser:
         return [entry["message"] for entry in self.call("POST", "/se/log", {"type": "browser"})
                 if entry["level"] == "SEVERE"]
 
-    def size(self, width, dark):
+    def size(self, width, dark, height=None):
         """A screen of this width, which prefers light or dark."""
         phone = width < 600
-        self.cdp("Emulation.setDeviceMetricsOverride", width=width, height=844 if phone else 900, deviceScaleFactor=1, mobile=phone)
+        self.width, self.dark = width, dark
+        height = height or (844 if phone else 900)
+        self.cdp("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=phone)
+        self.cdp("Emulation.setScrollbarsHidden", hidden=True)
         self.cdp("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
 
     def shoot(self, path):
-        """A picture of the whole page."""
-        shot = self.cdp("Page.captureScreenshot", format="png", captureBeyondViewport=True)
-        path.write_bytes(base64.b64decode(shot["data"]))
+        """A picture of the whole page: the screen is made as high as that is."""
+        height = min(6000, max(600, self.run("return document.documentElement.scrollHeight")))
+        self.size(self.width, self.dark, height)
+        time.sleep(0.3)
+        path.write_bytes(base64.b64decode(self.cdp("Page.captureScreenshot", format="png")["data"]))
+        self.size(self.width, self.dark)
 
     def close(self):
         try:

@@ -100,6 +100,7 @@ fn fuzz(workspace: &Workspace, mattock: &Path, fuzzer: &Path, scratch: &Path) ->
     let mut crawl = Background::start(crawl)?;
     let address = address(&log, &mut crawl)?;
     let mut run = workspace.command(fuzzer);
+    run.arg("--config-file").arg(workspace.root().join("crates/xtask/console/schemathesis.toml"));
     run.args(["run", &format!("{address}api/v1/openapi.json"), "--url", &address, "--checks", CHECKS]);
     run.args(["--exclude-path", "/api/v1/stop", "--exclude-path", "/api/v1/live"]);
     run.args(["--header", "X-Mattock: 1", "--max-examples", "40", "--seed", "1", "--generation-database", "none"]);

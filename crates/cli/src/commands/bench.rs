@@ -1,8 +1,11 @@
 //! `mattock bench`
 
 use std::fmt::Display;
+use std::path::Path;
 use std::time::Duration;
 
+use mattock_console::{Bind, Console, Desk, Running, Updates};
+use mattock_crawl::Control;
 use mattock_drum::bench::{BenchOptions, BenchReport};
 use mattock_env::Env;
 use serde::Serialize;
@@ -20,6 +23,12 @@ pub(crate) fn run(args: BenchArgs) -> anyhow::Result<Ended> {
             let (dir, turn) = (args.dir.join(name), Duration::from_secs(args.seconds.max(1)));
             show(&mattock_lab::bench::checkpoint::run(&env, &dir, args.urls, turn)?, args.json)?;
         }
+        BenchCommand::Console(args) => {
+            let name = format!("mattock-bench-console-{:08x}", env.random.fork("bench").next_u64() as u32);
+            let (dir, turn) = (args.dir.join(name), Duration::from_secs(args.seconds.max(1)));
+            let watch = |root: &Path, control: &Control| Watcher::begin(&env, root, control);
+            show(&mattock_lab::bench::console::run(&env, &dir, turn, watch)?, args.json)?;
+        }
         BenchCommand::Crawl(args) => {
             let name = format!("mattock-bench-crawl-{:08x}", env.random.fork("bench").next_u64() as u32);
             show(&mattock_lab::bench::crawl::run(&env, &args.dir.join(name))?, args.json)?;
@@ -33,6 +42,28 @@ pub(crate) fn run(args: BenchArgs) -> anyhow::Result<Ended> {
         }
     }
     Ok(Ended::Done)
+}
+
+/// A console and the reader of its stream.
+struct Watcher {
+    updates: Updates,
+    _console: Console,
+}
+
+impl Watcher {
+    fn begin(env: &Env, root: &Path, control: &Control) -> Watcher {
+        let desk = Desk::running(env, root, Running::new(control.clone()));
+        let bind = Bind::parse("127.0.0.1:0", None).expect("loopback needs no token");
+        let console = Console::start(env, desk, Some(bind), None).expect("a free port is found");
+        let address = console.address().expect("it has a port");
+        Watcher { updates: Updates::follow(env, address), _console: console }
+    }
+}
+
+impl mattock_lab::bench::console::Watched for Watcher {
+    fn updates(&self) -> (u64, u64) {
+        self.updates.counted()
+    }
 }
 
 fn show(report: &(impl Display + Serialize), json: bool) -> anyhow::Result<()> {
