@@ -201,7 +201,11 @@ impl Crawl {
         let begun = self.env.clock.now();
         control.attach(&self.desk);
         let how = if self.is_resumed() { "goes on" } else { "begins" };
-        control.note(Level::Info, "crawl", &format!("the crawl {how} with {} partitions", self.config.partitions));
+        control.note(
+            Level::Info,
+            "crawl",
+            &format!("the crawl {how} with {} partitions", self.config.partitions),
+        );
         let steering = tokio::task::spawn_local(helm::steer(self.desk.clone(), control.clone()));
         let reporter = Reporter::begin(&self.env, &self.directory, &self.config, &self.progress);
         let cpu_begun = mattock_env::cpu_seconds().unwrap_or_default();

@@ -13,8 +13,8 @@ use std::time::Duration;
 use mattock_env::Env;
 
 use crate::checkpoint::Coordinator;
-use crate::steer::{Level, PausedBy};
 use crate::steer::desk::Desk;
+use crate::steer::{Level, PausedBy};
 use crate::{Config, Control, CrawlError, Progress};
 
 /// How often free space is looked at.

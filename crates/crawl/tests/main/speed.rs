@@ -36,7 +36,8 @@ fn samples(change: &'static str, seconds: u64, act: fn(u64, &Control)) -> Vec<Sa
                 clock.sleep_until(begun + Duration::from_secs(second)).await;
                 act(second, &watched);
                 let now = watched.snapshot().map(|snapshot| snapshot.now).unwrap_or_default();
-                kept.borrow_mut().push(Sample { begun: now.requests + now.in_flight - now.locating, bytes: now.bytes });
+                kept.borrow_mut()
+                    .push(Sample { begun: now.requests + now.in_flight - now.locating, bytes: now.bytes });
             }
             watched.stop();
         });
