@@ -252,6 +252,9 @@ impl Control {
 
     pub(crate) fn resume_by(&self, by: PausedBy) {
         if self.shared.pauses.lift(by) {
+            if let Ok(desk) = self.desk() {
+                self.limiter().forget_unused(desk.env.clock.now());
+            }
             let rest = if self.is_paused() { "; there are other reasons to pause" } else { "" };
             self.note(Level::Info, "pause", &format!("resumed{rest}"));
         }

@@ -24,7 +24,7 @@ use crate::repartition::{self, Division};
 use crate::status::Reporter;
 use crate::steer::blocks::OperatorBlocks;
 use crate::steer::desk::{Desk, Live};
-use crate::steer::helm;
+use crate::steer::{Level, helm};
 use crate::storage;
 use crate::summary::Totals;
 use crate::{CheckpointProblem, Config, Control, CrawlError, End, Progress, RawConfig, Summary};
@@ -149,6 +149,7 @@ impl Crawl {
             self.divided_from = Some(before);
         }
         self.directory = self.directory.with_layout(self.checkpoint.layout);
+        self.progress.committed(self.checkpoint.number, self.checkpoint.unix_micros, Duration::ZERO);
         Ok(())
     }
 
@@ -199,6 +200,12 @@ impl Crawl {
     pub async fn run(mut self, control: Control) -> Result<Summary, CrawlError> {
         let begun = self.env.clock.now();
         control.attach(&self.desk);
+        let how = if self.is_resumed() { "goes on" } else { "begins" };
+        control.note(
+            Level::Info,
+            "crawl",
+            &format!("the crawl {how} with {} partitions", self.config.partitions),
+        );
         let steering = tokio::task::spawn_local(helm::steer(self.desk.clone(), control.clone()));
         let reporter = Reporter::begin(&self.env, &self.directory, &self.config, &self.progress);
         let cpu_begun = mattock_env::cpu_seconds().unwrap_or_default();
@@ -206,6 +213,10 @@ impl Crawl {
         steering.abort();
         let _ = steering.await;
         self.desk.end();
+        match &outcomes {
+            Ok(_) => control.note(Level::Info, "crawl", "the run has ended in good order"),
+            Err(error) => control.note(Level::Error, "crawl", &format!("the run has failed: {error}")),
+        }
         let outcomes = outcomes?;
         drop(reporter);
         let (mut end, mut urls_seen, mut urls_queued) = (End::Complete, 0, 0);

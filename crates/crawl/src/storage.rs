@@ -13,8 +13,8 @@ use std::time::Duration;
 use mattock_env::Env;
 
 use crate::checkpoint::Coordinator;
-use crate::steer::PausedBy;
 use crate::steer::desk::Desk;
+use crate::steer::{Level, PausedBy};
 use crate::{Config, Control, CrawlError, Progress};
 
 /// How often free space is looked at.
@@ -81,7 +81,7 @@ pub(crate) async fn wait_until_over(
     control: &Control,
 ) -> Result<(), CrawlError> {
     let Some(trouble) = trouble(&error) else { return Err(error) };
-    tracing::error!(%error, "paused; the last checkpoint is safe");
+    control.note(Level::Error, "disk", &format!("paused: {error}; the last checkpoint is safe"));
     progress.notice(Some(format!("paused: {error}")));
     let needed = config.checkpoint.disk_reserve_bytes.max(ROOM_BYTES_MIN);
     loop {
@@ -92,7 +92,7 @@ pub(crate) async fn wait_until_over(
         }
         if trouble == Trouble::Failing || env.files.free_bytes(root).is_ok_and(|free| free >= needed) {
             progress.notice(None);
-            tracing::info!("going on from the last checkpoint");
+            control.note(Level::Info, "disk", "going on from the last checkpoint");
             return Ok(());
         }
     }

@@ -7,6 +7,7 @@ use anyhow::Context;
 use indicatif::HumanBytes;
 use mattock_console::{Bind, Console, ConsoleError, Desk, Running, SOCKET};
 use mattock_crawl::config::{RawBudget, RawCrawl, RawFetch, RawLinks, RawOrder, RawPoliteness, RawScope};
+use mattock_crawl::steer::log::Logger;
 use mattock_crawl::{Config, Control, Crawl, End, RawConfig};
 use mattock_env::{Clock, Env};
 
@@ -35,7 +36,8 @@ pub(crate) fn run(args: Box<CrawlArgs>) -> anyhow::Result<Ended> {
         );
     }
     let first_seed = crawl.config().seeds.first().map(|seed| seed.as_str().to_owned());
-    let control = Control::default();
+    let control = crawl.control();
+    write_logs(&env, &crawl, &control);
     let max_pages = crawl.config().max_pages;
     let console = open_console(&env, &crawl, &control, bind, args.quiet)?;
     let display = Display::new(crawl.progress(), max_pages, args.quiet);
@@ -140,6 +142,14 @@ async fn stop_when_interrupted(mut interrupts: Interrupts, control: Control, clo
     interrupts.next().await;
     // Not 130: that would say that the state is safe.
     std::process::exit(1);
+}
+
+/// Has everything that is said in the crawl's directory. A crawl without logs is better than none.
+fn write_logs(env: &Env, crawl: &Crawl, control: &Control) {
+    match Logger::new(env, &crawl.logs(), crawl.config().log, control.events()) {
+        Ok(logger) => drop(logger.install()),
+        Err(error) => eprintln!("warning: nothing will be logged: {}: {error}", crawl.logs().display()),
+    }
 }
 
 /// Whether requests go out to the Web without a word on who makes them. Where ports are exchanged the other side is a

@@ -6,7 +6,8 @@
 //! ones, and the difference when they are there.
 //!
 //! Asked and told by every partition, on its thread, without a lock; without a limit it costs one load. Over any minute no more than
-//! a second's worth goes beyond the limit, and nothing is lost of it as long as there is enough to fetch.
+//! a second's worth goes beyond the limit, and nothing is lost of it as long as there is enough to fetch. A new limit begins without
+//! anything to catch up on, and so does the time after a pause: the first minute is like any other.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -74,7 +75,7 @@ impl Bucket {
         }
     }
 
-    /// Another rate from now on. What is owed is owed at the new one.
+    /// Another rate from now on. What is owed is owed at the new one, and what was not used is lost.
     fn set(&self, per_second: Option<f64>, now: Time) {
         let unit = per_second.map_or(0.0, |rate| 1e9 / rate);
         let before = self.unit_ns();
@@ -85,8 +86,12 @@ impl Bucket {
         let _ = self.next_ns.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |next| {
             let owed = next.saturating_sub(now.as_nanos());
             let scaled = if before > 0.0 { owed as f64 * (unit / before) } else { 0.0 };
-            Some(if owed > 0 { now.as_nanos().saturating_add(scaled as u64) } else { next })
+            Some(now.as_nanos().saturating_add(scaled as u64))
         });
+    }
+
+    fn forget_unused(&self, now: Time) {
+        self.next_ns.fetch_max(now.as_nanos(), Ordering::Relaxed);
     }
 }
 
@@ -113,6 +118,12 @@ impl Limiter {
     pub(crate) fn set(&self, limit: SpeedLimit, now: Time) {
         self.requests.set(limit.pages_per_s, now);
         self.bytes.set(limit.bits_per_s.map(|bits| bits / 8.0), now);
+    }
+
+    /// After a pause: what nobody could use is not made up for.
+    pub(crate) fn forget_unused(&self, now: Time) {
+        self.requests.forget_unused(now);
+        self.bytes.forget_unused(now);
     }
 
     /// Permission for one request, or when to come again.

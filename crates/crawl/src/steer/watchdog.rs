@@ -330,7 +330,7 @@ mod tests {
     #[test]
     fn standing_still_is_wrong_only_with_work_to_do() {
         let seen = watch(3000, |second, vitals| {
-            vitals.requests += u64::from(second < 100 || second >= 2500);
+            vitals.requests += u64::from(!(100..2500).contains(&second));
             vitals.at_work = second >= 1000;
         });
         assert_eq!(seen, [(1599, "stalled", true), (2500, "stalled", false)]);
