@@ -429,8 +429,8 @@ pub(crate) struct BenchCheckpointArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct BenchConsoleArgs {
-    /// How long each of the turns takes, with a console and without
-    #[arg(long, value_name = "N", default_value_t = 20)]
+    /// How long each of the sixteen slices takes, with a console and without
+    #[arg(long, value_name = "N", default_value_t = 10)]
     pub(crate) seconds: u64,
 
     /// Where the crawl goes while it runs

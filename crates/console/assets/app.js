@@ -37,6 +37,7 @@ function tabs(name) {
   const current = PARENTS[name] || name;
   replace(byId("tabs"), TABS.map(([key, label]) =>
     h("li", {}, h("a", { href: "#/" + key, "aria-current": key === current ? "page" : null }, label))));
+  byId("tabs").querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
 }
 
 async function show() {

@@ -22,6 +22,7 @@ export async function open(root) {
     place("checkpoint", "span3", "Last checkpoint"), place("limit", "span3", "Speed limit")));
   let stalls = null;
   let seen = null;
+  let counted = null;
   const judge = async () => {
     try {
       const answer = await get("stalls");
@@ -33,12 +34,25 @@ export async function open(root) {
       // It is asked again.
     }
   };
+  // What a crawl that does not run has come to stands in its ledgers.
+  const total = async () => {
+    counted = {};
+    try {
+      const { items } = await get("outcomes");
+      counted = Object.fromEntries(items.map((item) => [item.name, item.count]));
+      if (seen) draw(seen);
+    } catch {
+      // The panel stays empty.
+    }
+  };
   const draw = (known) => {
     seen = known;
+    for (const name of ["memory", "limit"]) places[name].parentElement.hidden = !known.snapshot.running;
+    if (!known.snapshot.running && !counted) total();
     speed(places.speed, known);
     totals(places.totals, known.snapshot);
     replace(places.flow, limits(stalls), flow(places.flow, known.snapshot, stalls));
-    outcomes(places.outcomes, known.snapshot);
+    outcomes(places.outcomes, known.snapshot.outcomes || counted);
     memory(places.memory, known.snapshot);
     disk(places.disk, known.snapshot);
     checkpoint(places.checkpoint, known.snapshot);
@@ -83,11 +97,11 @@ function limits(stalls) {
   if (!stalls) return h("p", { class: "limit soft" }, "What limits the crawl is being looked up …");
   const calm = ["none", "nothing-left", "stopped", "max-pages"].includes(stalls.limit);
   return h("div", { class: "limit" }, h("span", { class: calm ? "tag" : "tag warn", id: "limit" }, stalls.limit.replaceAll("-", " ")),
-    h("div", {}, stalls.sentence, stalls.advice.length ? h("span", { class: "soft" }, " Would help: " + stalls.advice.join("; ") + ".") : null));
+    h("div", {}, stalls.sentence, stalls.advice.length ? h("span", { class: "soft" }, (stalls.running ? " Would help: " : " Next, ") + stalls.advice.join("; ") + ".") : null));
 }
 
-function outcomes(root, snapshot) {
-  const all = Object.entries(snapshot.outcomes || {}).sort((a, b) => b[1] - a[1]);
+function outcomes(root, counts) {
+  const all = Object.entries(counts || {}).sort((a, b) => b[1] - a[1]);
   if (!all.length) return replace(root, h("p", { class: "notice" }, "Nothing yet."));
   const total = all.reduce((sum, [, number]) => sum + number, 0);
   const rows = all.slice(0, 8).map(([name, number]) => {
@@ -113,11 +127,11 @@ function memory(root, { memory }) {
   ]));
 }
 
-function disk(root, { disk }) {
+function disk(root, { disk, running }) {
   if (!disk) return replace(root, h("p", { class: "notice" }, "–"));
   const left = disk.seconds_left;
   const scarce = left !== null && left !== undefined ? (left < 86400 ? " warn" : "") : "";
-  replace(root, figure(bytes(disk.free_bytes), "free", true), h("p", { class: scarce }, left ? `Full in ${span(left)} at this rate` : "No end in sight"), facts([
+  replace(root, figure(bytes(disk.free_bytes), "free", true), h("p", { class: scarce }, left ? `Full in ${span(left)} at this rate` : running ? "No end in sight" : ""), facts([
     ["Used", disk.used_per_s ? bytes(disk.used_per_s) + "/s" : null], ["Pauses below", disk.reserve_bytes ? bytes(disk.reserve_bytes) : null],
     ["Alert below", disk.alert_bytes ? bytes(disk.alert_bytes) : null],
   ]));

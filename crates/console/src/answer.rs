@@ -66,7 +66,10 @@ pub(crate) fn secure(response: &mut Response<Body>, archived: bool) {
         (header::X_FRAME_OPTIONS, if archived { "SAMEORIGIN" } else { "DENY" }),
         (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
         (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
-        (HeaderName::from_static("permissions-policy"), "camera=(), geolocation=(), microphone=(), payment=()"),
+        (
+            HeaderName::from_static("permissions-policy"),
+            "camera=(), geolocation=(), microphone=(), payment=()",
+        ),
     ];
     for (name, value) in common {
         response.headers_mut().insert(name, HeaderValue::from_static(value));

@@ -46,13 +46,25 @@ mod tests {
     #[test]
     fn nothing_is_put_into_pages_as_markup() {
         let ways = [
-            "innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", "srcdoc",
-            "DOMParser", "createContextualFragment", "setHTML", "javascript:", "setTimeout(\"", "allow-",
+            "innerHTML",
+            "outerHTML",
+            "insertAdjacentHTML",
+            "document.write",
+            "eval(",
+            "new Function",
+            "srcdoc",
+            "DOMParser",
+            "createContextualFragment",
+            "setHTML",
+            "javascript:",
+            "setTimeout(\"",
+            "allow-",
         ];
         for (path, _, text) in ASSETS.iter().filter(|(_, kind, _)| *kind == JS) {
             for way in ways {
                 // A comment may say what is not done.
-                let line = text.lines().find(|line| line.contains(way) && !line.trim_start().starts_with("//"));
+                let line =
+                    text.lines().find(|line| line.contains(way) && !line.trim_start().starts_with("//"));
                 assert_eq!(line, None, "{path} uses {way}");
             }
         }
@@ -68,8 +80,14 @@ mod tests {
                 assert_eq!(found, None, "{path} names {foreign}");
             }
             if *kind == HTML {
-                assert!(!text.contains("style=") && !text.contains(" on") && !text.contains("<style"), "{path}");
-                assert_eq!(text.matches("<script").count(), text.matches("<script type=\"module\" src=\"/assets/").count());
+                assert!(
+                    !text.contains("style=") && !text.contains(" on") && !text.contains("<style"),
+                    "{path}"
+                );
+                assert_eq!(
+                    text.matches("<script").count(),
+                    text.matches("<script type=\"module\" src=\"/assets/").count()
+                );
             }
         }
     }
@@ -78,7 +96,8 @@ mod tests {
     fn every_module_that_is_imported_is_served() {
         for (path, _, text) in ASSETS.iter().filter(|(_, kind, _)| *kind == JS) {
             for line in text.lines().filter(|line| line.starts_with("import ")) {
-                let file = line.split('"').nth(1).and_then(|name| name.strip_prefix("./")).unwrap_or_default();
+                let file =
+                    line.split('"').nth(1).and_then(|name| name.strip_prefix("./")).unwrap_or_default();
                 assert!(find(&format!("/assets/{file}")).is_some(), "{path}: {line}");
             }
         }

@@ -80,7 +80,8 @@ impl Census {
         let mut census = Census { checkpoint: saved.number(), ..Census::default() };
         saved.rows(|row| {
             let host = host_of(row.url);
-            let counted = count(&mut census.hosts, host, row) & count(&mut census.domains, domain_of_host(host), row);
+            let counted =
+                count(&mut census.hosts, host, row) & count(&mut census.domains, domain_of_host(host), row);
             census.uncounted += u64::from(!counted);
         })?;
         Ok(census)
@@ -208,8 +209,11 @@ impl Timeline {
         let mut part = ((second - begin).max(0) / self.width) as usize;
         while part >= PARTS {
             self.width *= 2;
-            self.parts =
-                self.parts.chunks(2).map(|pair| pair.iter().fold((0, 0), |sum, part| (sum.0 + part.0, sum.1 + part.1))).collect();
+            self.parts = self
+                .parts
+                .chunks(2)
+                .map(|pair| pair.iter().fold((0, 0), |sum, part| (sum.0 + part.0, sum.1 + part.1)))
+                .collect();
             part = ((second - begin).max(0) / self.width) as usize;
         }
         self.parts.resize(self.parts.len().max(part + 1), (0, 0));

@@ -79,9 +79,8 @@ impl Client {
             }
             _ => ConsoleError::Socket { path: path.clone(), source: error },
         })?;
-        let timeouts = stream
-            .set_read_timeout(Some(PATIENCE))
-            .and_then(|()| stream.set_write_timeout(Some(PATIENCE)));
+        let timeouts =
+            stream.set_read_timeout(Some(PATIENCE)).and_then(|()| stream.set_write_timeout(Some(PATIENCE)));
         timeouts.map_err(|error| ConsoleError::Talk(error.to_string()))?;
         Ok(stream)
     }
@@ -178,10 +177,14 @@ mod tests {
     fn responses_are_read_with_and_without_chunks() {
         let plain = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}";
         assert_eq!(parse(plain), Some((200, b"{}".to_vec())));
-        let chunked = b"HTTP/1.1 409 Conflict\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n";
+        let chunked =
+            b"HTTP/1.1 409 Conflict\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n";
         assert_eq!(parse(chunked), Some((409, b"abcde".to_vec())));
         assert_eq!(parse(b"HTTP/1.1 200 OK\r\n"), None);
-        assert_eq!(parse(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nffffffffffffffff\r\nabc"), None);
+        assert_eq!(
+            parse(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nffffffffffffffff\r\nabc"),
+            None
+        );
     }
 
     #[test]

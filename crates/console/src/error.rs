@@ -25,7 +25,9 @@ pub enum ConsoleError {
         address: SocketAddr,
     },
     /// The token is none.
-    #[error("a console's token has 16 to 512 printable ASCII characters; `openssl rand -hex 16` makes a good one")]
+    #[error(
+        "a console's token has 16 to 512 printable ASCII characters; `openssl rand -hex 16` makes a good one"
+    )]
     WeakToken,
     /// Another process has it, or it may not be bound.
     #[error("the console cannot listen at {address}: {source}")]

@@ -149,12 +149,18 @@ mod tests {
     #[test]
     fn hosts_are_ours_or_misdirected() {
         let get = |guard: &Guard, host| status(guard, Method::GET, Reach::Data, &[("host", host)]);
-        for host in ["localhost", "localhost:7070", "127.0.0.1", "127.0.0.1:7070", "[::1]:7070", "LOCALHOST."] {
+        for host in ["localhost", "localhost:7070", "127.0.0.1", "127.0.0.1:7070", "[::1]:7070", "LOCALHOST."]
+        {
             assert_eq!(get(&local(), host), 200, "{host}");
         }
-        for host in
-            ["evil.example", "localhost.evil.example", "192.0.2.1", "", "[::1]evil", "127.0.0.1.evil.example:80"]
-        {
+        for host in [
+            "evil.example",
+            "localhost.evil.example",
+            "192.0.2.1",
+            "",
+            "[::1]evil",
+            "127.0.0.1.evil.example:80",
+        ] {
             assert_eq!(get(&local(), host), 421, "{host:?}");
         }
         assert_eq!(status(&local(), Method::GET, Reach::Open, &[]), 421);

@@ -68,7 +68,9 @@ impl Param {
     pub(crate) fn schema(&self) -> Value {
         let plain = "^[^\\u0000-\\u001f\\u007f]*$";
         match self.kind {
-            Kind::Text(max) => json!({ "type": "string", "minLength": 1, "maxLength": max, "pattern": plain }),
+            Kind::Text(max) => {
+                json!({ "type": "string", "minLength": 1, "maxLength": max, "pattern": plain })
+            }
             Kind::Url => {
                 json!({ "type": "string", "format": "uri", "minLength": 8, "maxLength": URL_BYTES_MAX })
             }
@@ -125,7 +127,7 @@ impl Param {
     }
 
     /// Reads a value that came as text.
-    fn from_text(&self, text: &str) -> Value {
+    fn value_of(&self, text: &str) -> Value {
         let number = || serde_json::from_str::<serde_json::Number>(text).ok().map(Value::Number);
         match self.kind {
             Kind::Integer(..) | Kind::NumberOrNull(..) => number().unwrap_or(Value::String(text.to_owned())),
@@ -162,18 +164,17 @@ impl Input {
         body: Option<&Map<String, Value>>,
     ) -> Result<Input, Problem> {
         let mut input = Input::default();
-        let find = |place: Place, name: &str| {
-            params.iter().find(|param| param.place == place && param.name == name)
-        };
+        let find =
+            |place: Place, name: &str| params.iter().find(|param| param.place == place && param.name == name);
         for (name, text) in path {
             let param = find(Place::Path, name).expect("routes declare what their paths have");
-            input.take(param, param.from_text(text))?;
+            input.take(param, param.value_of(text))?;
         }
         for (name, text) in pairs(query)? {
             let Some(param) = find(Place::Query, &name) else {
                 return Err(Problem::invalid(format!("there is no parameter `{}`", shown(&name))));
             };
-            input.take(param, param.from_text(&text))?;
+            input.take(param, param.value_of(&text))?;
         }
         for (name, value) in body.into_iter().flatten() {
             let Some(param) = find(Place::Body, name) else {

@@ -119,8 +119,13 @@ fn list_of(name: &str, item: Value, more: &[(&str, &str)]) -> Value {
 
 fn schemas() -> Value {
     let field = object(&[("name", "string"), ("value", "string")]);
-    let mut page =
-        object(&[("url", "string"), ("status_line", "string"), ("body_bytes", "integer"), ("shown", "string"), ("instance", "object")]);
+    let mut page = object(&[
+        ("url", "string"),
+        ("status_line", "string"),
+        ("body_bytes", "integer"),
+        ("shown", "string"),
+        ("instance", "object"),
+    ]);
     for name in ["headers", "archive"] {
         page["properties"][name] = json!({ "type": "array", "items": field });
         page["required"].as_array_mut().expect("made above").push(json!(name));

@@ -81,14 +81,21 @@ impl Router {
         let (route, captured) = match find(method, path)? {
             Found::Route(route, captured) => (route, captured),
             Found::OtherMethod(allowed) => return Ok(not_allowed(allowed)),
-            Found::Nothing => return Err(Problem::not_found("there is nothing here; /api/v1/openapi.json lists what is")),
+            Found::Nothing => {
+                return Err(Problem::not_found("there is nothing here; /api/v1/openapi.json lists what is"));
+            }
         };
         let body = if get { None } else { Some(read_object(&parts.headers, body).await?) };
         let input = Input::read(route.params, &captured, query, body.as_ref())?;
         self.handle(route, input, guard).await
     }
 
-    async fn handle(&self, route: &'static Route, input: Input, guard: &Guard) -> Result<Response<Body>, Problem> {
+    async fn handle(
+        &self,
+        route: &'static Route,
+        input: Input,
+        guard: &Guard,
+    ) -> Result<Response<Body>, Problem> {
         match route.handler {
             Handler::Quick(work) => work(&self.desk, &input).map(Answer::into_response),
             Handler::Slow(work) => self.apart(work, input).await,
@@ -99,7 +106,8 @@ impl Router {
                 Ok(Answer::json(&serde_json::json!({ "ticket": ticket })).into_response())
             }
             Handler::View(work) => {
-                let good = || Ok(self.tickets.redeem(input.text("ticket").unwrap_or_default(), &subject(&input)?));
+                let good =
+                    || Ok(self.tickets.redeem(input.text("ticket").unwrap_or_default(), &subject(&input)?));
                 if guard.wants_token() && !good()? {
                     return Err(Problem::new(
                         StatusCode::UNAUTHORIZED,
@@ -119,14 +127,20 @@ impl Router {
         input: Input,
     ) -> Result<Response<Body>, Problem> {
         let busy = || {
-            Problem::new(StatusCode::TOO_MANY_REQUESTS, "busy", "too many requests wait for the disk; try again later")
+            Problem::new(
+                StatusCode::TOO_MANY_REQUESTS,
+                "busy",
+                "too many requests wait for the disk; try again later",
+            )
         };
         let _waiting = self.waiting.try_acquire().map_err(|_| busy())?;
         let _reader = self.readers.acquire().await.map_err(|_| busy())?;
         let desk = self.desk.clone();
         match tokio::task::spawn_blocking(move || work(&desk, &input)).await {
             Ok(answer) => answer.map(Answer::into_response),
-            Err(_) => Err(Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "this request broke down")),
+            Err(_) => {
+                Err(Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "this request broke down"))
+            }
         }
     }
 }
@@ -137,8 +151,11 @@ fn subject(input: &Input) -> Result<String, Problem> {
 }
 
 fn not_allowed(allowed: &'static str) -> Response<Body> {
-    let problem =
-        Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method-not-allowed", format!("only {allowed} can be done here"));
+    let problem = Problem::new(
+        StatusCode::METHOD_NOT_ALLOWED,
+        "method-not-allowed",
+        format!("only {allowed} can be done here"),
+    );
     let mut response = problem.into_response();
     response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(allowed));
     response
@@ -174,15 +191,21 @@ fn captures(pattern: &'static str, path: &str) -> Result<Option<Vec<(&'static st
     loop {
         match (names.next(), words.next()) {
             (None, None) => break,
-            (Some(name), Some(word)) => match name.strip_prefix('{').and_then(|name| name.strip_suffix('}')) {
-                Some(name) => captured.push((name, word)),
-                None if name == word => {}
-                None => return Ok(None),
-            },
+            (Some(name), Some(word)) => {
+                match name.strip_prefix('{').and_then(|name| name.strip_suffix('}')) {
+                    Some(name) => captured.push((name, word)),
+                    None if name == word => {}
+                    None => return Ok(None),
+                }
+            }
             _ => return Ok(None),
         }
     }
-    captured.into_iter().map(|(name, word)| Ok((name, decoded(word, false)?))).collect::<Result<_, _>>().map(Some)
+    captured
+        .into_iter()
+        .map(|(name, word)| Ok((name, decoded(word, false)?)))
+        .collect::<Result<_, _>>()
+        .map(Some)
 }
 
 /// Reads a body that must be a JSON object, or nothing at all.

@@ -9,6 +9,7 @@ use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -17,7 +18,7 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use mattock_env::{Env, Listener};
+use mattock_env::{Clock, Env, Listener};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::UnixListener;
 use tokio::sync::{Semaphore, oneshot};
@@ -35,6 +36,8 @@ const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 const HEAD_BYTES_MAX: usize = 64 << 10;
 /// After a connection could not be taken, as when there are no file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+const TELL_EVERY: Duration = Duration::from_secs(1);
 
 /// Where a console listens.
 #[derive(Clone, Debug)]
@@ -81,6 +84,8 @@ pub struct Console {
     address: Option<SocketAddr>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
+    /// CPU seconds of the thread, as bits, up to a second old.
+    cpu: Arc<AtomicU64>,
 }
 
 impl Console {
@@ -95,12 +100,15 @@ impl Console {
         let (ready, begun) = mpsc::channel();
         let (env, desk) = (env.clone(), Arc::new(desk));
         let socket = socket.map(Path::to_path_buf);
+        let cpu: Arc<AtomicU64> = Arc::default();
+        let told = cpu.clone();
         let work = move || {
             mattock_env::run(async move {
                 match Listeners::open(&env, bind, socket).await {
                     Ok(listeners) => {
                         // Whoever started us waits for this.
                         let _ = ready.send(Ok(listeners.address()));
+                        tokio::task::spawn_local(tell_cpu(env.clock.clone(), told));
                         listeners.serve(&env, desk, stopped).await;
                     }
                     Err(error) => drop(ready.send(Err(error))),
@@ -110,7 +118,12 @@ impl Console {
         let thread = std::thread::Builder::new().name("console".into()).spawn(work);
         let thread = thread.map_err(ConsoleError::Thread)?;
         let address = begun.recv().map_err(|_| ConsoleError::Talk("its thread broke down".into()))??;
-        Ok(Console { address, stop: Some(stop), thread: Some(thread) })
+        Ok(Console { address, stop: Some(stop), thread: Some(thread), cpu })
+    }
+
+    /// CPU seconds that the console's thread has used so far; up to a second old, and without what read the disk for it.
+    pub fn cpu_seconds(&self) -> f64 {
+        f64::from_bits(self.cpu.load(Ordering::Relaxed))
     }
 
     /// The TCP address, with the real port if 0 was asked for.
@@ -128,6 +141,14 @@ impl Drop for Console {
     }
 }
 
+/// Tells for ever what the calling thread has used.
+async fn tell_cpu(clock: Clock, told: Arc<AtomicU64>) {
+    loop {
+        told.store(mattock_env::thread_cpu_seconds().to_bits(), Ordering::Relaxed);
+        clock.sleep(TELL_EVERY).await;
+    }
+}
+
 /// What is listened at.
 struct Listeners {
     port: Option<(Listener, Guard)>,
@@ -135,11 +156,7 @@ struct Listeners {
 }
 
 impl Listeners {
-    async fn open(
-        env: &Env,
-        bind: Option<Bind>,
-        socket: Option<PathBuf>,
-    ) -> Result<Listeners, ConsoleError> {
+    async fn open(env: &Env, bind: Option<Bind>, socket: Option<PathBuf>) -> Result<Listeners, ConsoleError> {
         let port = match &bind {
             Some(bind) => Some(listen(env, bind).await?),
             None => None,

@@ -28,9 +28,9 @@ impl Token {
     pub(crate) fn is(&self, given: &str) -> bool {
         let (ours, theirs) = (self.0.as_bytes(), given.as_bytes());
         let mut differs = u8::from(ours.len() != theirs.len());
-        for index in 0..ours.len() {
-            let other = theirs.get(index).copied().unwrap_or(!ours[index]);
-            differs = std::hint::black_box(differs | (ours[index] ^ other));
+        for (index, byte) in ours.iter().enumerate() {
+            let other = theirs.get(index).copied().unwrap_or(!byte);
+            differs = std::hint::black_box(differs | (byte ^ other));
         }
         differs == 0
     }

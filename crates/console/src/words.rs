@@ -5,15 +5,23 @@ use mattock_crawl::{Answer, Why};
 /// What became of a URL.
 pub(crate) fn of(why: &Why) -> String {
     match &why.answer {
-        Answer::NeverSeen { refusal: Some(refusal), .. } => format!("No link to it was taken: it is refused ({refusal})."),
-        Answer::NeverSeen { .. } => "No page that was fetched links to it; such a link would be followed.".into(),
+        Answer::NeverSeen { refusal: Some(refusal), .. } => {
+            format!("No link to it was taken: it is refused ({refusal}).")
+        }
+        Answer::NeverSeen { .. } => {
+            "No page that was fetched links to it; such a link would be followed.".into()
+        }
         Answer::Arriving => "A link to it was found; whether it is the first is being looked up.".into(),
         Answer::Budgeting => "How many domains link to its domain is being looked up.".into(),
         Answer::Budgeted { queue: None, ahead, budget, .. } => {
-            format!("It waits over the budget of its domain ({budget} pages a turn), with {ahead} URLs before it.")
+            format!(
+                "It waits over the budget of its domain ({budget} pages a turn), with {ahead} URLs before it."
+            )
         }
         Answer::Budgeted { ahead, budget, .. } => {
-            format!("It waits for the turn of its domain ({budget} pages a turn), with {ahead} URLs before it.")
+            format!(
+                "It waits for the turn of its domain ({budget} pages a turn), with {ahead} URLs before it."
+            )
         }
         Answer::Ready { band, ahead } => {
             format!("It waits for room on the workbench, in band {band}, with {ahead} URLs before it.")
@@ -22,12 +30,16 @@ pub(crate) fn of(why: &Why) -> String {
             format!("It waits on disk behind its host, with {ahead} URLs of the same host before it.")
         }
         Answer::OnBench { ahead: 0, .. } => "It is the next one of its host, or was under way.".into(),
-        Answer::OnBench { ahead, .. } => format!("It waits for its host, with {ahead} URLs of the same host before it."),
+        Answer::OnBench { ahead, .. } => {
+            format!("It waits for its host, with {ahead} URLs of the same host before it.")
+        }
         Answer::Again { attempt, next } => {
             format!("It has failed {attempt} times, and is tried again from {} on.", next.to_seconds_string())
         }
         Answer::Disallowed => "robots.txt forbids it, or could not be had: it was never asked for.".into(),
-        Answer::Refused { refusal: Some(refusal) } => format!("It was refused when its turn came ({refusal})."),
+        Answer::Refused { refusal: Some(refusal) } => {
+            format!("It was refused when its turn came ({refusal}).")
+        }
         Answer::Refused { refusal: None } => {
             "It was refused when its turn came, by robots.txt or the blocklist as they were then.".into()
         }

@@ -1,8 +1,8 @@
 """The console in a headless browser: a crawl of the simulated Web is watched and steered, and hostile pages are looked at.
 
-Usage: browser.py MATTOCK SCRATCH SHOTS
+Usage: browser.py MATTOCK SCRATCH SHOTS [hostile]
 
-Ends with exit code 0 if all of it holds, and leaves pictures of every page in SHOTS.
+With `hostile` only the hostile pages. Ends with exit code 0 if all of it holds, and leaves pictures of every page in SHOTS.
 """
 
 import json
@@ -239,7 +239,7 @@ def attacked(browser, elsewhere):
     seed = f"http://127.0.0.1:{site}/"
     crawl = Crawl("hostile", ["crawl", "--allow-address", "127.0.0.0/8", "--delay", "0s", "--retries", "0", "--scope", "host", seed])
     # Shown as they are, such pages do call: so a call would be seen.
-    browser.open(f"{seed}loads.html")
+    browser.open(f"{seed}control.html")
     browser.wait(lambda: any("elsewhere.example/" in call for call in elsewhere.calls), "a hostile page to call elsewhere")
     browser.open("about:blank")
     time.sleep(1)
@@ -274,6 +274,7 @@ def attacked(browser, elsewhere):
                     browser.call("POST", "/frame", {"id": None})
             time.sleep(0.4)
             innocent(browser, page, address)
+            check(not elsewhere.calls, f"{page} called elsewhere: {elsewhere.calls[:20]}")
         check(framed >= len(hostile.PAGES), f"only {framed} hostile pages were shown")
         check(not elsewhere.calls, f"somebody called elsewhere: {elsewhere.calls[:20]}")
         browser.open(pages[3])
@@ -305,8 +306,9 @@ def main():
     world = World()
     browser = Browser(elsewhere.port, (SCRATCH / "chromedriver.log").open("w"))
     try:
-        directory, url, host = steer(browser, world)
-        stopped(browser, directory, url, host)
+        if sys.argv[4:] != ["hostile"]:
+            directory, url, host = steer(browser, world)
+            stopped(browser, directory, url, host)
         broken = [line for line in browser.complaints() if "Uncaught" in line or "SyntaxError" in line]
         check(not broken, f"the pages' scripts are broken: {broken}")
         attacked(browser, elsewhere)

@@ -66,7 +66,7 @@ def serve(handler):
 
 
 class Site(http.server.BaseHTTPRequestHandler):
-    """The pages, each linked from the first."""
+    """The pages, each linked from the first; and one that nobody links to, to see that they do call when nothing keeps them from it."""
 
     def do_GET(self):
         if self.path == "/":
@@ -74,6 +74,8 @@ class Site(http.server.BaseHTTPRequestHandler):
             kind, text = "text/html", f"<!DOCTYPE html><title>\"><img src=x onerror=alert(1)></title>{links}<p><a href=/missing>404</a>"
         elif self.path in PAGES:
             kind, text = PAGES[self.path]
+        elif self.path == "/control.html":
+            kind, text = PAGES["/loads.html"]
         else:
             self.send_response(404)
             self.send_header("Content-Length", "0")
@@ -82,7 +84,7 @@ class Site(http.server.BaseHTTPRequestHandler):
         body = text.encode()
         self.send_response(200, "OK <script>alert(1)</script>")
         self.send_header("Content-Type", kind)
-        for name, value in HEADERS:
+        for name, value in HEADERS if self.path != "/control.html" else []:
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()

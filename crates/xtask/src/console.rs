@@ -33,7 +33,11 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     let shots = target.join("console-shots");
     let _ = std::fs::remove_dir_all(&shots);
     let mut browser = workspace.command("python3");
-    browser.arg(workspace.root().join("crates/xtask/console/browser.py")).arg(&mattock).arg(&scratch).arg(&shots);
+    browser
+        .arg(workspace.root().join("crates/xtask/console/browser.py"))
+        .arg(&mattock)
+        .arg(&scratch)
+        .arg(&shots);
     // No bytecode beside the sources.
     browser.env("PYTHONDONTWRITEBYTECODE", "1");
     process::run(browser).with_context(|| format!("pictures are in {}", shots.display()))?;
@@ -55,7 +59,10 @@ fn browser_is_there(workspace: &Workspace) -> Result<()> {
         install.args(["install", "-y", "--no-install-recommends", "chromium", "chromium-driver"]);
         let _ = process::output(install);
     }
-    ensure!(there(), "this step needs chromium and chromedriver (Debian: apt install chromium chromium-driver)");
+    ensure!(
+        there(),
+        "this step needs chromium and chromedriver (Debian: apt install chromium chromium-driver)"
+    );
     Ok(())
 }
 
@@ -102,11 +109,26 @@ fn fuzz(workspace: &Workspace, mattock: &Path, fuzzer: &Path, scratch: &Path) ->
     let mut run = workspace.command(fuzzer);
     run.arg("--config-file").arg(workspace.root().join("crates/xtask/console/schemathesis.toml"));
     run.args(["run", &format!("{address}api/v1/openapi.json"), "--url", &address, "--checks", CHECKS]);
+    // It leaves a directory where it runs.
+    run.current_dir(scratch);
     run.args(["--exclude-path", "/api/v1/stop", "--exclude-path", "/api/v1/live"]);
-    run.args(["--header", "X-Mattock: 1", "--max-examples", "40", "--seed", "1", "--generation-database", "none"]);
+    run.args([
+        "--header",
+        "X-Mattock: 1",
+        "--max-examples",
+        "40",
+        "--seed",
+        "1",
+        "--generation-database",
+        "none",
+    ]);
     process::run(run).context("schemathesis has found something")?;
     let mut metrics = workspace.command("sh");
-    metrics.args(["-c", "command -v promtool >/dev/null || exit 0; curl -sf \"$0metrics\" | promtool check metrics", &address]);
+    metrics.args([
+        "-c",
+        "command -v promtool >/dev/null || exit 0; curl -sf \"$0metrics\" | promtool check metrics",
+        &address,
+    ]);
     process::run(metrics)
 }
 

@@ -8,6 +8,7 @@ use mattock_console::{Bind, Console, Desk, Running, Updates};
 use mattock_crawl::Control;
 use mattock_drum::bench::{BenchOptions, BenchReport};
 use mattock_env::Env;
+use mattock_lab::bench::console::{Counted, Watched};
 use serde::Serialize;
 
 use crate::args::{BenchArgs, BenchCommand, BenchDrumArgs};
@@ -25,9 +26,9 @@ pub(crate) fn run(args: BenchArgs) -> anyhow::Result<Ended> {
         }
         BenchCommand::Console(args) => {
             let name = format!("mattock-bench-console-{:08x}", env.random.fork("bench").next_u64() as u32);
-            let (dir, turn) = (args.dir.join(name), Duration::from_secs(args.seconds.max(1)));
+            let (dir, slice) = (args.dir.join(name), Duration::from_secs(args.seconds.max(2)));
             let watch = |root: &Path, control: &Control| Watcher::begin(&env, root, control);
-            show(&mattock_lab::bench::console::run(&env, &dir, turn, watch)?, args.json)?;
+            show(&mattock_lab::bench::console::run(&env, &dir, slice, watch)?, args.json)?;
         }
         BenchCommand::Crawl(args) => {
             let name = format!("mattock-bench-crawl-{:08x}", env.random.fork("bench").next_u64() as u32);
@@ -47,7 +48,7 @@ pub(crate) fn run(args: BenchArgs) -> anyhow::Result<Ended> {
 /// A console and the reader of its stream.
 struct Watcher {
     updates: Updates,
-    _console: Console,
+    console: Console,
 }
 
 impl Watcher {
@@ -56,13 +57,14 @@ impl Watcher {
         let bind = Bind::parse("127.0.0.1:0", None).expect("loopback needs no token");
         let console = Console::start(env, desk, Some(bind), None).expect("a free port is found");
         let address = console.address().expect("it has a port");
-        Watcher { updates: Updates::follow(env, address), _console: console }
+        Watcher { updates: Updates::follow(env, address), console }
     }
 }
 
-impl mattock_lab::bench::console::Watched for Watcher {
-    fn updates(&self) -> (u64, u64) {
-        self.updates.counted()
+impl Watched for Watcher {
+    fn counted(&self) -> Counted {
+        let (updates, bytes) = self.updates.counted();
+        Counted { updates, bytes, cpu_seconds: self.console.cpu_seconds() }
     }
 }
 

@@ -14,7 +14,8 @@ pub(crate) fn run(args: &ConsoleArgs) -> anyhow::Result<Ended> {
     let env = Env::real();
     let bind = Bind::parse(&args.listen, args.token.console_token.as_deref())?;
     // That there is a crawl is said before anything listens.
-    let running = SavedCrawl::open(&env, &args.dir)?.status().is_some_and(|status| status.is_fresh(env.clock.unix()));
+    let running =
+        SavedCrawl::open(&env, &args.dir)?.status().is_some_and(|status| status.is_fresh(env.clock.unix()));
     if running {
         eprintln!(
             "note: this crawl is running; `mattock crawl --console ADDRESS` shows it live, this console only what its last checkpoint says"

@@ -39,9 +39,10 @@ impl Ctl<'_> {
                 self.act("pause", &body)
             }
             CtlCommand::Resume => self.act("resume", &json!({})),
-            CtlCommand::Speed { pages: None, mbit: None, unlimited: false, configured: false } => {
-                self.show(&self.client.get("/api/v1/speed")?, |speed| format!("{}\n", speed_text(&speed["in_force"])))
-            }
+            CtlCommand::Speed { pages: None, mbit: None, unlimited: false, configured: false } => self
+                .show(&self.client.get("/api/v1/speed")?, |speed| {
+                    format!("{}\n", speed_text(&speed["in_force"]))
+                }),
             CtlCommand::Speed { configured: true, .. } => self.act("speed", &json!({})),
             CtlCommand::Speed { pages, mbit, .. } => {
                 self.act("speed", &json!({ "pages_per_s": pages, "mbit_per_s": mbit }))
@@ -90,9 +91,13 @@ impl Ctl<'_> {
             return self.told(&answer);
         }
         let begun = self.env.clock.now();
-        while self.client.get("/api/v1/snapshot")?["checkpoint"]["number"].as_u64().unwrap_or_default() < number {
+        while self.client.get("/api/v1/snapshot")?["checkpoint"]["number"].as_u64().unwrap_or_default()
+            < number
+        {
             if self.env.clock.now().since(begun) > CHECKPOINT_PATIENCE {
-                bail!("checkpoint {number} is not there yet; `mattock ctl DIR status` says what the crawl is doing");
+                bail!(
+                    "checkpoint {number} is not there yet; `mattock ctl DIR status` says what the crawl is doing"
+                );
             }
             self.sleep(LOOK);
         }
@@ -180,7 +185,8 @@ fn speed_text(speed: &Value) -> String {
 fn status(snapshot: &Value) -> String {
     let (now, rates) = (&snapshot["now"], &snapshot["rates"]);
     let count = |value: &Value| HumanCount(value.as_u64().unwrap_or_default()).to_string();
-    let bytes = |value: &Value| value.as_u64().map_or("unknown".to_owned(), |bytes| HumanBytes(bytes).to_string());
+    let bytes =
+        |value: &Value| value.as_u64().map_or("unknown".to_owned(), |bytes| HumanBytes(bytes).to_string());
     let rate = |name: &str| rates[name].as_f64().unwrap_or_default();
     let checkpoint = &snapshot["checkpoint"];
     let mut rows = vec![
@@ -200,16 +206,23 @@ fn status(snapshot: &Value) -> String {
         ("under way", format!("{} of {}", count(&now["in_flight"]), count(&snapshot["connections"]))),
         (
             "memory",
-            format!("{} of {}", bytes(&snapshot["memory"]["resident_bytes"]), bytes(&snapshot["memory"]["limit_bytes"])),
+            format!(
+                "{} of {}",
+                bytes(&snapshot["memory"]["resident_bytes"]),
+                bytes(&snapshot["memory"]["limit_bytes"])
+            ),
         ),
         ("disk", format!("{} free", bytes(&snapshot["disk"]["free_bytes"]))),
-        ("checkpoint", match checkpoint["number"].as_u64() {
-            Some(number @ 1..) => {
-                let time = UnixTime::from_micros(checkpoint["unix_micros"].as_i64().unwrap_or_default());
-                format!("{number}, made at {}", time.to_seconds_string())
-            }
-            _ => "none yet".to_owned(),
-        }),
+        (
+            "checkpoint",
+            match checkpoint["number"].as_u64() {
+                Some(number @ 1..) => {
+                    let time = UnixTime::from_micros(checkpoint["unix_micros"].as_i64().unwrap_or_default());
+                    format!("{number}, made at {}", time.to_seconds_string())
+                }
+                _ => "none yet".to_owned(),
+            },
+        ),
     ];
     for pause in snapshot["paused"].as_array().into_iter().flatten() {
         rows.push(("paused", format!("by {}: {}", text(pause, "by"), text(pause, "reason"))));

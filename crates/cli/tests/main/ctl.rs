@@ -21,12 +21,14 @@ impl Crawl {
     fn begin(scratch: &Scratch, served: &Served, more: &[&str]) -> Crawl {
         let mut command = scratch.command(MATTOCK);
         command.args(&served.crawl).args(["--console", "127.0.0.1:0"]).args(more);
-        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it can be started");
+        let mut child =
+            command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it can be started");
         let stderr = child.stderr.take().expect("it is piped");
         let mut lines = BufReader::new(stderr).lines();
         let mut told = String::new();
         let address = loop {
-            let line = lines.next().unwrap_or_else(|| panic!("it ended without a console: {told}")).expect("text");
+            let line =
+                lines.next().unwrap_or_else(|| panic!("it ended without a console: {told}")).expect("text");
             if let Some(address) = line.strip_prefix("Console: http://") {
                 break address.trim_end_matches('/').to_owned();
             }
@@ -40,7 +42,8 @@ impl Crawl {
     #[expect(clippy::disallowed_methods, reason = "a client of a real server needs a real connection")]
     fn get(&self, path: &str) -> (u16, String) {
         let mut stream = TcpStream::connect(&self.address).expect("it listens");
-        write!(stream, "GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", self.address).expect("sent");
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", self.address)
+            .expect("sent");
         let mut text = String::new();
         stream.read_to_string(&mut text).expect("answered");
         let (head, body) = text.split_once("\r\n\r\n").expect("HTTP");
@@ -79,25 +82,38 @@ fn a_running_crawl_does_as_it_is_told() {
 
     assert!(said(&ctl(&scratch, &["pause", "--reason", "lunch"])).starts_with("paused"));
     let status = json(&scratch, &["status"]);
-    assert_eq!((status["phase"].as_str(), status["paused"][0]["reason"].as_str()), (Some("paused"), Some("lunch")));
+    assert_eq!(
+        (status["phase"].as_str(), status["paused"][0]["reason"].as_str()),
+        (Some("paused"), Some("lunch"))
+    );
     let shown = said(&ctl(&scratch, &["status"]));
     assert!(shown.contains("paused      by operator: lunch"), "{shown}");
 
-    assert!(said(&ctl(&scratch, &["block", "host", "www.example.com"])).contains("blocked: host www.example.com"));
+    assert!(
+        said(&ctl(&scratch, &["block", "host", "www.example.com"])).contains("blocked: host www.example.com")
+    );
     assert_eq!(said(&ctl(&scratch, &["block"])), "host www.example.com\n");
     assert!(read(&scratch.path().join("crawl/blocks.txt")).contains("host www.example.com"));
     assert!(said(&ctl(&scratch, &["unblock", "host", "www.example.com"])).contains("no longer blocked"));
     assert_eq!(json(&scratch, &["block"])["rules"], serde_json::json!([]));
 
-    assert!(said(&ctl(&scratch, &["speed", "--pages", "5", "--mbit", "2.5"])).contains("5 requests/s and 2.5 Mbit/s"));
+    assert!(
+        said(&ctl(&scratch, &["speed", "--pages", "5", "--mbit", "2.5"]))
+            .contains("5 requests/s and 2.5 Mbit/s")
+    );
     assert_eq!(said(&ctl(&scratch, &["speed"])), "5 requests/s, 2.5 Mbit/s (by operator)\n");
     assert!(said(&ctl(&scratch, &["speed", "--configured"])).contains("configuration"));
 
     assert_eq!(json(&scratch, &["seed", "http://www.example.com/new"])["new"], 1);
     assert!(read(&scratch.path().join("crawl/crawl.toml")).contains("http://www.example.com/new"));
-    assert!(said(&ctl(&scratch, &["set", "politeness.delay", "1500ms"])).contains("politeness.delay = 1500ms"));
+    assert!(
+        said(&ctl(&scratch, &["set", "politeness.delay", "1500ms"])).contains("politeness.delay = 1500ms")
+    );
     let fields = said(&ctl(&scratch, &["set"]));
-    assert!(fields.lines().any(|line| line.starts_with("politeness.delay") && line.contains("1500ms")), "{fields}");
+    assert!(
+        fields.lines().any(|line| line.starts_with("politeness.delay") && line.contains("1500ms")),
+        "{fields}"
+    );
 
     let made = said(&ctl(&scratch, &["checkpoint", "--wait"]));
     assert!(made.contains("is made"), "{made}");
@@ -136,8 +152,16 @@ fn the_open_network_needs_a_token() {
     assert_eq!(refused.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&refused.stderr).contains("--console-token"));
     assert!(!scratch.is_there("x"), "nothing is begun for a console that cannot be");
-    let weak =
-        scratch.mattock(&["crawl", "--out", "x", "--console", "0.0.0.0:0", "--console-token", "weak", "http://localhost/"]);
+    let weak = scratch.mattock(&[
+        "crawl",
+        "--out",
+        "x",
+        "--console",
+        "0.0.0.0:0",
+        "--console-token",
+        "weak",
+        "http://localhost/",
+    ]);
     assert_eq!(weak.status.code(), Some(2));
     let nothing = scratch.mattock(&["console", "x"]);
     assert_eq!(nothing.status.code(), Some(2));

@@ -125,7 +125,8 @@ impl Desk {
 
     pub(crate) fn host(&self, input: &Input) -> Result<Answer, Problem> {
         let text = input.text("host").unwrap_or_default();
-        let url = meant(text).ok_or_else(|| Problem::not_found("that is no host; write it like http://example.com"))?;
+        let url = meant(text)
+            .ok_or_else(|| Problem::not_found("that is no host; write it like http://example.com"))?;
         self.portrait(&url, Sitter::Host(url.host()))
     }
 
@@ -194,13 +195,16 @@ impl Desk {
         let nothing = || Problem::not_found("nothing is stored of this URL under that number");
         let why = why(&self.env, &self.root, std::slice::from_ref(&url)).map_err(failed)?;
         let instances = match why.first().map(|why| &why.answer) {
-            Some(mattock_crawl::Answer::Fetched { instances } | mattock_crawl::Answer::Failed { instances }) => instances,
+            Some(
+                mattock_crawl::Answer::Fetched { instances } | mattock_crawl::Answer::Failed { instances },
+            ) => instances,
             _ => return Err(nothing()),
         };
         let instance = instances.get(input.count("n", 0) as usize).ok_or_else(nothing)?;
         let (Some(file), Some(offset)) = (&instance.file, instance.offset) else { return Err(nothing()) };
         let path = self.saved()?.warc().join(file);
-        let page = StoredPage::read(&self.env.files, &path, offset).map_err(CrawlError::from).map_err(failed)?;
+        let page =
+            StoredPage::read(&self.env.files, &path, offset).map_err(CrawlError::from).map_err(failed)?;
         Ok((json!(instance), page))
     }
 
@@ -268,7 +272,8 @@ impl Desk {
             let bad = !matches!(row.outcome.parse::<u16>(), Ok(0..400));
             if bad && examples.len() < EXAMPLES {
                 let detail = format!("took {} ms", row.took_ms);
-                examples.push(json!({ "url": row.url, "unix_micros": row.time.as_micros(), "detail": detail }));
+                examples
+                    .push(json!({ "url": row.url, "unix_micros": row.time.as_micros(), "detail": detail }));
             }
         });
         rows.map_err(CrawlError::from).map_err(failed)?;

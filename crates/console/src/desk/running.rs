@@ -35,7 +35,13 @@ impl Running {
 
     pub(super) fn reading(&self) -> Reading {
         let now = self.control.snapshot().map(|snapshot| snapshot.now).unwrap_or_default();
-        Reading { pages: now.pages, bytes: now.bytes, errors: now.errors, queued: now.queued, in_flight: now.in_flight }
+        Reading {
+            pages: now.pages,
+            bytes: now.bytes,
+            errors: now.errors,
+            queued: now.queued,
+            in_flight: now.in_flight,
+        }
     }
 
     pub(super) fn snapshot(&self) -> Value {
@@ -79,7 +85,9 @@ impl Running {
 /// What the operator asked for is wrong, or cannot be done now.
 fn refused(error: CrawlError) -> Problem {
     match error {
-        CrawlError::NotRunning => Problem::conflict("the crawl has no run under way now; try again in a moment"),
+        CrawlError::NotRunning => {
+            Problem::conflict("the crawl has no run under way now; try again in a moment")
+        }
         CrawlError::Io { .. } => Problem::conflict(error.to_string()),
         other => Problem::invalid(other.to_string()),
     }
@@ -140,11 +148,16 @@ impl Desk {
         let fields: Vec<Value> = match (&self.running, self.config()) {
             (Some(running), _) => {
                 let fields = running.control.fields().map_err(refused)?;
-                fields.iter().map(|field| json!({ "name": field.name, "about": field.what, "value": field.value })).collect()
+                fields
+                    .iter()
+                    .map(|field| json!({ "name": field.name, "about": field.what, "value": field.value }))
+                    .collect()
             }
             (None, Some(config)) => LIVE
                 .iter()
-                .map(|field| json!({ "name": field.name, "about": field.what, "value": (field.get)(&config) }))
+                .map(
+                    |field| json!({ "name": field.name, "about": field.what, "value": (field.get)(&config) }),
+                )
                 .collect(),
             (None, None) => Vec::new(),
         };
@@ -152,7 +165,8 @@ impl Desk {
     }
 
     pub(crate) fn speed(&self, _: &Input) -> Result<Answer, Problem> {
-        let snapshot = self.running.as_ref().map(|running| running.control.snapshot().map_err(refused)).transpose()?;
+        let snapshot =
+            self.running.as_ref().map(|running| running.control.snapshot().map_err(refused)).transpose()?;
         let (speed, schedule) = snapshot.map(|snapshot| (snapshot.speed, snapshot.schedule)).unzip();
         Ok(Answer::json(&json!({ "in_force": speed, "schedule": schedule.unwrap_or_default() })))
     }
@@ -178,15 +192,21 @@ impl Desk {
             control.clear_speed();
             return done("the speed is as the configuration and the schedule say");
         }
-        let limit =
-            SpeedLimit { pages_per_s: number("pages_per_s"), bits_per_s: number("mbit_per_s").map(|mbit| mbit * 1e6) };
+        let limit = SpeedLimit {
+            pages_per_s: number("pages_per_s"),
+            bits_per_s: number("mbit_per_s").map(|mbit| mbit * 1e6),
+        };
         control.set_speed(limit).map_err(refused)?;
         let words = [
             limit.pages_per_s.map(|pages| format!("{pages} requests/s")),
             limit.bits_per_s.map(|bits| format!("{} Mbit/s", bits / 1e6)),
         ];
         let words: Vec<String> = words.into_iter().flatten().collect();
-        done(if words.is_empty() { "no speed limit".to_owned() } else { format!("limited to {}", words.join(" and ")) })
+        done(if words.is_empty() {
+            "no speed limit".to_owned()
+        } else {
+            format!("limited to {}", words.join(" and "))
+        })
     }
 
     pub(crate) fn checkpoint(&self, _: &Input) -> Result<Answer, Problem> {

@@ -14,7 +14,7 @@ impl Scratch {
     pub(crate) fn new(name: &str) -> Scratch {
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
         let _ = Files::real().remove_dir_all(&path);
-        Files::real().create_dir_all(&path).unwrap();
+        Files::real().create_dir_all(&path).expect("the target directory can be written to");
         Scratch(path)
     }
 }
@@ -28,15 +28,16 @@ impl Drop for Scratch {
 /// A console of a directory without a crawl, on a port of the system's choice.
 pub(crate) fn console(directory: &Path, token: Option<&str>) -> (Console, SocketAddr) {
     let env = Env::real();
-    let bind = Bind::parse("127.0.0.1:0", token).unwrap();
-    let console = Console::start(&env, Desk::stopped(&env, directory), Some(bind), None).unwrap();
-    let address = console.address().unwrap();
+    let bind = Bind::parse("127.0.0.1:0", token).expect("loopback may be bound");
+    let console =
+        Console::start(&env, Desk::stopped(&env, directory), Some(bind), None).expect("there is a free port");
+    let address = console.address().expect("it has a port");
     (console, address)
 }
 
 #[expect(clippy::disallowed_methods, reason = "a client of a real server needs a real connection")]
 pub(crate) fn connect(address: SocketAddr) -> TcpStream {
-    TcpStream::connect(address).unwrap()
+    TcpStream::connect(address).expect("it listens")
 }
 
 /// A whole response.
@@ -64,10 +65,10 @@ impl Response {
 
 /// Sends a request, byte for byte, and reads the answer to the connection's end.
 pub(crate) fn send(mut stream: impl Read + Write, request: &str) -> Response {
-    stream.write_all(request.as_bytes()).unwrap();
+    stream.write_all(request.as_bytes()).expect("it reads");
     let mut bytes = Vec::new();
-    stream.read_to_end(&mut bytes).unwrap();
-    let text = String::from_utf8(bytes).unwrap();
+    stream.read_to_end(&mut bytes).expect("it answers");
+    let text = String::from_utf8(bytes).expect("it answers in text");
     let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
     let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
     Response { status, head: head.to_owned(), body: body.to_owned() }

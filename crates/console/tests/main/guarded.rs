@@ -9,10 +9,24 @@ const OURS: &str = "X-Mattock: 1";
 fn every_page_has_a_strict_policy() {
     let scratch = Scratch::new("guarded-policy");
     let (_console, address) = console(&scratch.0, None);
-    for path in ["/", "/assets/app.js", "/assets/console.css", "/healthz", "/metrics", "/api/v1/openapi.json", "/nothing"] {
+    for path in [
+        "/",
+        "/assets/app.js",
+        "/assets/console.css",
+        "/healthz",
+        "/metrics",
+        "/api/v1/openapi.json",
+        "/nothing",
+    ] {
         let response = ask(address, &format!("GET {path}"), &[], "");
         let policy = response.header("content-security-policy").expect("a policy");
-        for part in ["default-src 'none'", "script-src 'self'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'none'"] {
+        for part in [
+            "default-src 'none'",
+            "script-src 'self'",
+            "frame-ancestors 'none'",
+            "base-uri 'none'",
+            "form-action 'none'",
+        ] {
             assert!(policy.contains(part), "{path}: {policy}");
         }
         assert!(!policy.contains("unsafe") && !policy.contains('*'), "{path}: {policy}");
@@ -60,7 +74,9 @@ fn a_token_opens_everything_but_the_bare_pages() {
     let token = "correct horse battery staple";
     let (_console, address) = console(&scratch.0, Some(token));
     let right = format!("Authorization: Bearer {token}");
-    for path in ["/api/v1/snapshot", "/api/v1/live", "/metrics", "/api/v1/openapi.json", "/view?u=http://a.com/"] {
+    for path in
+        ["/api/v1/snapshot", "/api/v1/live", "/metrics", "/api/v1/openapi.json", "/view?u=http://a.com/"]
+    {
         let response = ask(address, &format!("GET {path}"), &[], "");
         assert_eq!((response.status, response.error().as_str()), (401, "unauthorized"), "{path}");
     }
@@ -91,8 +107,14 @@ fn what_is_wrong_is_told_as_json() {
     assert_eq!(post("/api/v1/blocks", &[JSON], "{}"), told(400, "invalid"));
     assert_eq!(post("/api/v1/blocks", &[JSON], r#"{"rule":"a","more":1}"#), told(400, "invalid"));
     assert_eq!(post("/api/v1/blocks", &[JSON], r#"{"rule":"a\nb"}"#), told(400, "invalid"));
-    assert_eq!(post("/api/v1/blocks", &["Content-Type: text/plain"], r#"{"rule":"a"}"#), told(415, "not-json"));
-    assert_eq!(post("/api/v1/blocks", &[JSON], &format!(r#"{{"rule":"{}"}}"#, "x".repeat(70_000))), told(413, "too-large"));
+    assert_eq!(
+        post("/api/v1/blocks", &["Content-Type: text/plain"], r#"{"rule":"a"}"#),
+        told(415, "not-json")
+    );
+    assert_eq!(
+        post("/api/v1/blocks", &[JSON], &format!(r#"{{"rule":"{}"}}"#, "x".repeat(70_000))),
+        told(413, "too-large")
+    );
     assert_eq!(post("/api/v1/snapshot", &[JSON], "{}"), told(405, "method-not-allowed"));
     assert_eq!(post("/", &[JSON], "{}"), told(405, "method-not-allowed"));
     let get = |path: &str| {

@@ -7,7 +7,7 @@ use crate::client::{Scratch, ask, connect, console};
 
 fn open(address: SocketAddr) -> (TcpStream, String) {
     let mut stream = connect(address);
-    write!(stream, "GET /api/v1/live HTTP/1.1\r\nHost: {address}\r\n\r\n").unwrap();
+    write!(stream, "GET /api/v1/live HTTP/1.1\r\nHost: {address}\r\n\r\n").expect("it reads");
     let text = read_until(&mut stream, "\r\n\r\n");
     (stream, text)
 }
@@ -15,7 +15,7 @@ fn open(address: SocketAddr) -> (TcpStream, String) {
 fn read_until(stream: &mut TcpStream, end: &str) -> String {
     let mut text = String::new();
     let mut byte = [0];
-    while !text.ends_with(end) && stream.read(&mut byte).unwrap() == 1 {
+    while !text.ends_with(end) && stream.read(&mut byte).expect("it goes on") == 1 {
         text.push(char::from(byte[0]));
     }
     text

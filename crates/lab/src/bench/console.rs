@@ -1,7 +1,9 @@
 //! What a console costs the crawl that it shows: one that is watched, with an update a second, next to one that is not.
 //!
-//! The same crawl goes on again and again, by turns with a console and a reader of its stream, and without. Its speed is that at which the
-//! server is asked; the CPU time is that of the whole process per request. Who comes first changes with every round.
+//! One crawl without delays runs all the while, and a console with a reader of its stream is there for a slice of time, and gone for the
+//! next: with, without, without, with, and so on, so that a crawl that becomes slower or faster favours neither. Speed is
+//! that at which requests come back; CPU time is that of the whole process per request. What the console's own thread has used is
+//! counted besides: it does not depend on what else the machine does.
 
 use std::fmt;
 use std::path::Path;
@@ -15,10 +17,10 @@ use serde::Serialize;
 use super::median;
 use crate::served::ServedWorld;
 
-/// Turns with and without.
-const ROUNDS: usize = 5;
-/// What is left out at the beginning of a turn.
-const WARM_UP: Duration = Duration::from_secs(2);
+/// Slices with and without.
+const ROUNDS: usize = 8;
+/// What is left out at the beginning.
+const WARM_UP: Duration = Duration::from_secs(5);
 
 /// Why nothing could be measured.
 #[derive(Debug, thiserror::Error)]
@@ -38,7 +40,9 @@ pub struct ConsoleReport {
     pub ratio_to_none: f64,
     /// CPU per request with a console over that without, the server's included.
     pub cpu_ratio_to_none: f64,
-    /// The ratios of the rounds, sorted: how much they differ.
+    /// The CPU time of the console's thread, as a share of that of the process.
+    pub console_cpu_share: f64,
+    /// The ratios of speed in each round, sorted: how much they differ.
     pub ratios: Vec<f64>,
     /// Requests a second with a console.
     pub requests_per_second: f64,
@@ -52,24 +56,36 @@ impl fmt::Display for ConsoleReport {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(out, "speed over that without     {:>11.3}", self.ratio_to_none)?;
         writeln!(out, "CPU over that without       {:>11.3}", self.cpu_ratio_to_none)?;
+        writeln!(out, "CPU of the console's thread {:>11.3} %", self.console_cpu_share * 100.0)?;
         writeln!(out, "requests a second           {:>11.0}", self.requests_per_second)?;
         writeln!(out, "updates a second            {:>11.2}", self.updates_per_second)?;
         write!(out, "bytes of updates a second   {:>11.0}", self.update_bytes_per_second)
     }
 }
 
-/// A console that is being watched, as the caller makes it.
-pub trait Watched {
-    /// Updates that came so far, and their bytes.
-    fn updates(&self) -> (u64, u64);
+/// What a console that is watched has come to so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Counted {
+    /// Updates that its reader got.
+    pub updates: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// CPU seconds of its thread.
+    pub cpu_seconds: f64,
 }
 
-/// Measures with turns of this length. `watch` opens a console for a crawl and reads its stream until that is dropped. `dir` is made for
-/// it, and removed afterwards.
+/// A console that is being watched, as the caller makes it; gone when it is dropped.
+pub trait Watched {
+    /// What it has come to so far.
+    fn counted(&self) -> Counted;
+}
+
+/// Measures with slices of this length. `watch` opens a console for a crawl and reads its stream. `dir` is made for it, and removed
+/// afterwards.
 pub fn run<W: Watched>(
     env: &Env,
     dir: &Path,
-    turn: Duration,
+    slice: Duration,
     watch: impl Fn(&Path, &Control) -> W,
 ) -> Result<ConsoleReport, ConsoleBenchError> {
     let world = World::new(Params::preset(Preset::Huge), 1);
@@ -77,90 +93,82 @@ pub fn run<W: Watched>(
     let served = ServedWorld::start(world)?;
     let config = format!(
         "[crawl]\nscope = 'any'\nseeds = {seeds:?}\n[politeness]\ndelay = '0s'\nserver_delay = '0s'\n\
+         [checkpoint]\nevery = '1000h'\npages = 1000000000000\n\
          [network]\ndns = ['{}']\nconnect_port = ['80={}']\nallow_address = ['127.0.0.0/8']\n",
         served.dns(),
         served.http_port()
     );
-    let bench = Bench { env, dir, config, turn, watch };
-    let report = bench.measure();
+    let report = measure(env, dir, &config, slice, watch);
     drop(env.files.remove_dir_all(dir));
     report
 }
 
-struct Bench<'a, F> {
-    env: &'a Env,
-    dir: &'a Path,
-    config: String,
-    turn: Duration,
-    watch: F,
+/// A slice of time.
+#[derive(Clone, Copy, Default)]
+struct Slice {
+    seconds: f64,
+    requests: f64,
+    cpu: f64,
+    counted: Counted,
 }
 
-/// What a turn has come to.
-struct Turn {
-    requests_per_second: f64,
-    cpu_per_request: f64,
-    updates: (f64, f64),
-}
-
-impl<W: Watched, F: Fn(&Path, &Control) -> W> Bench<'_, F> {
-    fn measure(&self) -> Result<ConsoleReport, ConsoleBenchError> {
-        // The first run has everything to find out.
-        self.turn(false)?;
-        let (mut ratios, mut cpu) = (Vec::new(), Vec::new());
-        let (mut speeds, mut updates, mut bytes) = (Vec::new(), Vec::new(), Vec::new());
-        for round in 0..ROUNDS {
-            let (with, without) = if round % 2 == 0 {
-                (self.turn(true)?, self.turn(false)?)
-            } else {
-                let without = self.turn(false)?;
-                (self.turn(true)?, without)
-            };
-            ratios.push(with.requests_per_second / without.requests_per_second.max(1e-9));
-            cpu.push(with.cpu_per_request / without.cpu_per_request.max(1e-12));
-            speeds.push(with.requests_per_second);
-            updates.push(with.updates.0);
-            bytes.push(with.updates.1);
+fn measure<W: Watched>(
+    env: &Env,
+    dir: &Path,
+    config: &str,
+    slice: Duration,
+    watch: impl Fn(&Path, &Control) -> W,
+) -> Result<ConsoleReport, ConsoleBenchError> {
+    let raw = RawConfig::parse(config, "the benchmark").map_err(CrawlError::from)?;
+    let crawl = Crawl::open(env, dir, raw)?;
+    let (control, progress, clock) = (crawl.control(), crawl.progress(), env.clock.clone());
+    let (steer, mut rounds) = (control.clone(), Vec::new());
+    let cut = async |watched: bool| {
+        let watcher = watched.then(|| watch(dir, &steer));
+        let cpu = || mattock_env::cpu_seconds().unwrap_or_default();
+        let (begun, first, cpu_first) = (clock.now(), progress.read().requests, cpu());
+        clock.sleep(slice).await;
+        Slice {
+            seconds: clock.now().since(begun).as_secs_f64().max(1e-9),
+            requests: progress.read().requests.saturating_sub(first) as f64,
+            cpu: cpu() - cpu_first,
+            counted: watcher.as_ref().map(Watched::counted).unwrap_or_default(),
         }
-        ratios.sort_by(f64::total_cmp);
-        Ok(ConsoleReport {
-            ratio_to_none: median(ratios.clone()),
-            cpu_ratio_to_none: median(cpu),
-            ratios,
-            requests_per_second: median(speeds),
-            updates_per_second: median(updates),
-            update_bytes_per_second: median(bytes),
-        })
-    }
+    };
+    let slices = async {
+        clock.sleep(WARM_UP).await;
+        for round in 0..ROUNDS {
+            rounds.push(if round % 2 == 0 {
+                (cut(true).await, cut(false).await)
+            } else {
+                let without = cut(false).await;
+                (cut(true).await, without)
+            });
+        }
+        steer.stop();
+    };
+    let (summary, ()) = mattock_env::run(async { tokio::join!(crawl.run(control), slices) });
+    summary?;
+    Ok(report(&rounds))
+}
 
-    fn turn(&self, watched: bool) -> Result<Turn, CrawlError> {
-        let raw = RawConfig::parse(&self.config, "the benchmark")?;
-        let crawl = Crawl::open(self.env, self.dir, raw)?;
-        let (control, progress, clock) = (Control::default(), crawl.progress(), self.env.clock.clone());
-        let watcher = watched.then(|| (self.watch)(self.dir, &control));
-        let stop = control.clone();
-        let turn = self.turn;
-        let (summary, turn) = mattock_env::run(async {
-            let measure = async {
-                clock.sleep(WARM_UP).await;
-                let updates = || watcher.as_ref().map(Watched::updates).unwrap_or_default();
-                let cpu = || mattock_env::cpu_seconds().unwrap_or_default();
-                let (begun, first, cpu_first, updates_first) =
-                    (clock.now(), progress.read().requests, cpu(), updates());
-                clock.sleep(turn).await;
-                let seconds = clock.now().since(begun).as_secs_f64().max(1e-9);
-                let requests = progress.read().requests.saturating_sub(first) as f64;
-                let (cpu, updates) = (cpu() - cpu_first, updates());
-                stop.stop();
-                let rate = |now: u64, before: u64| (now - before) as f64 / seconds;
-                Turn {
-                    requests_per_second: requests / seconds,
-                    cpu_per_request: cpu / requests.max(1.0),
-                    updates: (rate(updates.0, updates_first.0), rate(updates.1, updates_first.1)),
-                }
-            };
-            tokio::join!(crawl.run(control.clone()), measure)
-        });
-        summary?;
-        Ok(turn)
+fn report(rounds: &[(Slice, Slice)]) -> ConsoleReport {
+    let speed = |slice: &Slice| slice.requests / slice.seconds;
+    let cost = |slice: &Slice| slice.cpu / slice.requests.max(1.0);
+    let mut ratios: Vec<f64> =
+        rounds.iter().map(|(with, without)| speed(with) / speed(without).max(1e-9)).collect();
+    ratios.sort_by(f64::total_cmp);
+    let of = |value: &dyn Fn(&Slice) -> f64| rounds.iter().map(|(with, _)| value(with)).sum::<f64>();
+    let seconds = of(&|slice| slice.seconds).max(1e-9);
+    ConsoleReport {
+        ratio_to_none: median(ratios.clone()),
+        cpu_ratio_to_none: median(
+            rounds.iter().map(|(with, without)| cost(with) / cost(without).max(1e-12)).collect(),
+        ),
+        console_cpu_share: of(&|slice| slice.counted.cpu_seconds) / of(&|slice| slice.cpu).max(1e-9),
+        ratios,
+        requests_per_second: of(&|slice| slice.requests) / seconds,
+        updates_per_second: of(&|slice| slice.counted.updates as f64) / seconds,
+        update_bytes_per_second: of(&|slice| slice.counted.bytes as f64) / seconds,
     }
 }
