@@ -146,7 +146,8 @@ mod tests {
             }
         }
         let mut known: Vec<&str> = LIVE.iter().map(|field| field.name).collect();
-        (named.sort(), known.sort_unstable());
+        named.sort();
+        known.sort_unstable();
         assert_eq!(named, known);
     }
 
