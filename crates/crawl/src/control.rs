@@ -217,6 +217,7 @@ impl Control {
     /// Gives the control a crawl.
     pub(crate) fn attach(&self, desk: &Arc<Desk>) {
         *self.shared.desk.lock().unwrap_or_else(PoisonError::into_inner) = Some(desk.clone());
+        self.shared.pauses.date(desk.env.clock.unix().as_micros());
         helm::set_speed(desk, self);
     }
 

@@ -207,7 +207,7 @@ impl Crawl {
             &format!("the crawl {how} with {} partitions", self.config.partitions),
         );
         let steering = tokio::task::spawn_local(helm::steer(self.desk.clone(), control.clone()));
-        let reporter = Reporter::begin(&self.env, &self.directory, &self.config, &self.progress);
+        let reporter = Reporter::begin(&self.env, &self.directory, &self.config, &self.progress, &control);
         let cpu_begun = mattock_env::cpu_seconds().unwrap_or_default();
         let outcomes = self.run_to_end(&control).await;
         steering.abort();

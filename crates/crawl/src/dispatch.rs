@@ -28,10 +28,10 @@ pub(crate) enum Idle {
 impl Run<'_> {
     /// Begins visits that are allowed now, a turn's worth of them; none if so many wait to be taken back.
     pub(crate) fn dispatch(&mut self, come_back: usize) -> Result<Idle, CrawlError> {
-        let hub = self.partition.inbox.hub.clone();
+        let (hub, control) = (self.partition.inbox.hub.clone(), self.partition.control.clone());
         let mut left = if come_back < TURN { TURN } else { 0 };
         loop {
-            if self.partition.control.is_stopping() {
+            if control.is_stopping() {
                 hub.finish(End::Stopped);
             }
             if let Some(end) = hub.end() {
@@ -44,7 +44,6 @@ impl Run<'_> {
                 return Ok(Idle::Not);
             }
             let now = self.partition.env.clock.now();
-            let control = self.partition.control.clone();
             if control.is_paused() {
                 return Ok(Idle::Until(Some(now + HELD)));
             }

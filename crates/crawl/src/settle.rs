@@ -181,8 +181,8 @@ impl Run<'_> {
             match request.target {
                 Target::Page => {
                     let took = exchange.finished.since(exchange.begun);
-                    let detail = format!("try {}, {} ms", request.attempt + 1, took.as_millis());
-                    partition.count_page(&request.url, outcome, &detail);
+                    let detail = || format!("try {}, {} ms", request.attempt + 1, took.as_millis());
+                    partition.count_page(&request.url, outcome, detail);
                 }
                 Target::Sitemap { .. } if content.is_some() => {}
                 Target::Sitemap { .. } => partition.totals.count_sitemap(&outcome.to_string()),
@@ -301,19 +301,19 @@ fn content<'a>(
 
 impl Partition {
     /// Counts a page that is the last word on its URL, and keeps it as an example if it came to nothing.
-    fn count_page(&mut self, url: &WebUrl, outcome: FetchOutcome, detail: &str) {
+    fn count_page(&mut self, url: &WebUrl, outcome: FetchOutcome, detail: impl FnOnce() -> String) {
         self.totals.count(outcome, url);
         self.progress.count(outcome);
         if outcome.status().is_none_or(|status| status >= 400) {
             let unix_micros = self.env.clock.unix().as_micros();
-            self.progress.examples().add(outcome.to_string(), url.as_str(), unix_micros, detail.to_owned());
+            self.progress.examples().add(outcome.to_string(), url.as_str(), unix_micros, detail());
         }
     }
 
     /// The same for a request that had no answer of its own.
     pub(crate) fn count_request(&mut self, request: &Request, outcome: FetchOutcome, detail: &str) {
         match request.target {
-            Target::Page => self.count_page(&request.url, outcome, detail),
+            Target::Page => self.count_page(&request.url, outcome, || detail.to_owned()),
             Target::Sitemap { .. } => self.totals.count_sitemap(&outcome.to_string()),
         }
     }

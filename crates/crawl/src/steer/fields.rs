@@ -129,6 +129,28 @@ mod tests {
         );
     }
 
+    /// The example calls exactly these live.
+    #[test]
+    fn the_example_says_which_ones_there_are() {
+        let (mut section, mut live, mut named) = ("", false, Vec::new());
+        for line in crate::config::EXAMPLE.lines() {
+            let bare = line.trim_start_matches("# ");
+            if let Some(name) = bare.strip_prefix('[').and_then(|name| name.strip_suffix(']')) {
+                section = name;
+            } else if let Some((key, _)) = bare.split_once(" = ").filter(|(key, _)| !key.contains(' ')) {
+                if live {
+                    named.push(format!("{section}.{key}"));
+                }
+            } else {
+                live = line.ends_with(" (live)");
+            }
+        }
+        let mut known: Vec<&str> = LIVE.iter().map(|field| field.name).collect();
+        named.sort();
+        known.sort_unstable();
+        assert_eq!(named, known);
+    }
+
     #[test]
     fn what_is_set_is_checked() {
         let set = |name: &str, value: &str| {

@@ -63,6 +63,13 @@ impl Pauses {
         before.is_none()
     }
 
+    /// Pauses from before there was a clock begin now.
+    pub(crate) fn date(&self, unix_micros: i64) {
+        for paused in self.lock().values_mut().filter(|paused| paused.since_unix_micros == 0) {
+            paused.since_unix_micros = unix_micros;
+        }
+    }
+
     /// Lifts a pause; whether there was one.
     pub(crate) fn lift(&self, by: PausedBy) -> bool {
         let mut pauses = self.lock();

@@ -9,7 +9,7 @@ use mattock_env::Env;
 use mattock_env::sim::Simulation;
 use mattock_weburl::WebUrl;
 
-use crate::world::{archived, assert_polite, crawl, crawl_until, requests, tiny};
+use crate::world::{Scratch, archived, assert_polite, crawl, crawl_until, requests, tiny};
 
 const ROOT: &str = "/crawl";
 
@@ -224,6 +224,28 @@ fn a_disk_that_is_nearly_full_is_waited_for() {
         archived(&env, Path::new(ROOT))
     });
     assert_eq!(pages, truth.pages);
+}
+
+/// On the real machine: no disk has so much room.
+#[test]
+fn an_alert_runs_a_command() {
+    let scratch = Scratch::new();
+    let (env, root) = (Env::real(), scratch.0.join("crawl"));
+    let change = "[politeness]\ndelay = '0s'\n[watch]\ndisk_free_min = '100000TB'\n\
+                  on_alert = 'echo \"$MATTOCK_ALERT|$MATTOCK_DIR|$MATTOCK_TEXT\"'";
+    mattock_env::run(async {
+        let control = Control::default();
+        crawl_until(&env, tiny(1), &root, change, control.clone()).await;
+        let said = loop {
+            let events = control.events().since(0);
+            if let Some(event) = events.into_iter().find(|event| event.kind == "on-alert") {
+                break event.text;
+            }
+            env.clock.sleep(Duration::from_millis(5)).await;
+        };
+        let beginning = format!("watch.on_alert has run: disk|{}|", root.display());
+        assert!(said.starts_with(&beginning) && said.ends_with("make room"), "{said}");
+    });
 }
 
 #[test]
