@@ -84,7 +84,7 @@ function speed(root, { snapshot, history }) {
 function totals(root, snapshot) {
   const now = snapshot.now || {};
   replace(root, figure(count(now.pages), "pages", false, "pages"), h("p", {}), facts([
-    ["URLs seen", count(now.seen)], ["URLs waiting", count(now.queued)], ["Failed", now.errors === undefined ? null : count(now.errors)],
+    ["URLs seen", count(now.seen)], ["URLs waiting", count(now.queued)], ["Failed", now.errors === undefined ? null : count(now.errors)], ["Given up", now.given_up === undefined ? null : count(now.given_up)],
     ["Received", now.bytes === undefined ? null : bytes(now.bytes)],
     ["Connections", snapshot.running ? `${count(now.in_flight)} of ${count(snapshot.connections)}` : null],
     ["Hosts at work", snapshot.running ? count(now.hosts) : null],

@@ -251,7 +251,7 @@ impl Desk {
             "partitions": saved.partitions().len(),
             "now": {
                 "pages": stalls.as_ref().map(|stalls| stalls.pages),
-                "seen": seen, "queued": queued, "fetched": fetched, "errors": failed, "refused": refused,
+                "seen": seen, "queued": queued, "fetched": fetched, "given_up": failed, "refused": refused,
             },
             "paused": [],
             "alerts": [],
