@@ -224,6 +224,46 @@ impl Buckets {
         Ok(self)
     }
 
+    /// The same of a file that may be damaged: each stream up to the first chunk that is lost, and its tail if none is.
+    pub(crate) fn salvage(mut self, disk: &Arc<Disk>, chunks: u32, tail: &mut Reader<'_>) -> Result<Buckets> {
+        let mut torn = vec![false; self.streams.len()];
+        if chunks > 0 {
+            match DataFile::open(disk, self.file.name().to_owned(), self.file.number()) {
+                Ok(file) => self.file = file,
+                Err(_) => torn.fill(true),
+            }
+            let mut block = Block::new(self.chunk_bytes);
+            for chunk in 0..chunks {
+                let offset = u64::from(chunk) * self.chunk_bytes as u64;
+                let read = self.file.read(&mut block, offset).ok().and_then(|()| told_bucket(&block));
+                match read.filter(|bucket| *bucket < torn.len()) {
+                    // Nobody knows whose it was, and behind it no stream can be trusted.
+                    None => torn.fill(true),
+                    Some(bucket) if torn[bucket] => {}
+                    Some(bucket) => match open(&block, &self.file, offset, bucket).map(<[u8]>::len) {
+                        Ok(len) => {
+                            self.streams[bucket].chunks.push(chunk);
+                            self.streams[bucket].bytes += len as u64;
+                            self.bytes += len as u64;
+                        }
+                        Err(_) => torn[bucket] = true,
+                    },
+                }
+            }
+            self.chunks = chunks;
+        }
+        self.restore_tail(tail).ok_or_else(|| {
+            DrumError::corrupt(self.file.path(), 0, "the tail of its streams cannot be read")
+        })?;
+        for (stream, _) in self.streams.iter_mut().zip(&torn).filter(|(_, torn)| **torn) {
+            self.bytes -= stream.tail().len() as u64;
+            stream.bytes -= stream.tail().len() as u64;
+            (stream.block, stream.fill) = (None, 0);
+            stream.first.clear();
+        }
+        Ok(self)
+    }
+
     fn restore_tail(&mut self, tail: &mut Reader<'_>) -> Option<()> {
         loop {
             let bucket = tail.varint()? as usize;
@@ -245,6 +285,13 @@ impl Buckets {
 fn fill_header(block: &mut [u8], bucket: usize, fill: usize) {
     block[..4].copy_from_slice(&(bucket as u32).to_le_bytes());
     block[4..8].copy_from_slice(&((fill - HEADER_BYTES) as u32).to_le_bytes());
+}
+
+/// Whose a chunk is, if the rest of its header is as it must be: only full ones are written.
+fn told_bucket(block: &[u8]) -> Option<usize> {
+    let mut header = Reader::new(block);
+    let (bucket, len, _, zero) = (header.u32()?, header.u32()?, header.u32()?, header.u32()?);
+    (len as usize == block.len() - HEADER_BYTES && zero == 0).then_some(bucket as usize)
 }
 
 /// The last step before a chunk is written.

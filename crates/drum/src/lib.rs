@@ -93,6 +93,7 @@ mod plan;
 mod results;
 mod run;
 mod run_writer;
+mod salvage;
 mod sort;
 mod stats;
 mod table;

@@ -16,7 +16,7 @@ use crate::buckets;
 use crate::disk::{DataFile, Disk};
 use crate::error::{DrumError, Result};
 use crate::generation::Generation;
-use crate::log::{HEADER_BYTES, LogReader};
+use crate::log::LogReader;
 use crate::manifest::{self, GenerationEntry, Manifest, RunEntry};
 use crate::merge::{self, CHECK};
 use crate::run::{self, Run};
@@ -58,7 +58,7 @@ impl<V: Value> View<V> {
             verifier.run::<V>(&manifest, entry);
         }
         for (index, entry) in manifest.generations.iter().enumerate() {
-            let cursor = if index == 0 { manifest.cursor } else { (0, HEADER_BYTES as u32, 0) };
+            let cursor = if index == 0 { manifest.cursor } else { view::BEGINNING };
             verifier.generation::<V>(&manifest, entry, cursor);
         }
         // Whoever works on the repository may have moved on, and removed files.
@@ -197,7 +197,7 @@ impl Verifier {
         let plan = view::plan(manifest);
         let restored = Generation::restore(&self.disk, &plan, entry, manifest.number, self.now_s);
         let outcome = restored.and_then(|generation| {
-            view::visit_log(&generation, cursor, &mut |_, _, _| true)?;
+            view::visit_log(&generation, cursor, None, &mut |_, _, _| true)?;
             decode_buckets::<V>(&generation)
         });
         if let Err(error) = outcome {

@@ -18,11 +18,12 @@ use crate::batch::Operation;
 use crate::disk::Disk;
 use crate::error::{DrumError, Result};
 use crate::generation::Generation;
-use crate::log::{KNOWN_DUPLICATE, KNOWN_UNIQUE};
+use crate::log::{KNOWN_DUPLICATE, KNOWN_UNIQUE, read_record};
 use crate::manifest::{self, Manifest};
 use crate::merge::{self, CHECK, CHECK_UPDATE};
 use crate::plan::{Options, Plan};
 use crate::run::Run;
+use crate::salvage::Missing;
 use crate::sort::Item;
 use crate::value::Value;
 use mattock_codec::Reader;
@@ -35,8 +36,17 @@ pub struct View<V: Value> {
     manifest: Manifest,
     runs: Vec<Run>,
     generations: Vec<Generation>,
+    /// Where the results of each begin that were not handed out: block, byte, record.
+    cursors: Vec<Cursor>,
+    /// What is left of a damaged checkpoint: blocks that are missing in the log of each. Of a whole one there is nothing to be told.
+    missing: Option<Vec<Missing>>,
     values: PhantomData<fn() -> V>,
 }
+
+/// A place in a log: block, byte, record.
+pub(crate) type Cursor = (u32, u32, u32);
+/// Where a log begins.
+pub(crate) const BEGINNING: Cursor = (0, crate::log::HEADER_BYTES as u32, 0);
 
 /// An operation that no merge has applied to the store yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,7 +76,7 @@ impl<V: Value> View<V> {
     pub fn open(env: &Env, dir: &Path, number: u64) -> Result<View<V>> {
         if number == 0 {
             let manifest = Manifest { buckets: 1, has_values: !V::NONE, ..Manifest::default() };
-            return Ok(View { manifest, runs: Vec::new(), generations: Vec::new(), values: PhantomData });
+            return Ok(View::new(manifest, Vec::new(), Vec::new(), None));
         }
         let manifest = manifest::read(&env.files, dir, number)?;
         let view = View::restore(env, dir, manifest.clone());
@@ -90,7 +100,26 @@ impl<V: Value> View<V> {
         let generations =
             generations.map(|entry| Generation::restore(&disk, &plan, entry, manifest.number, now_s));
         let generations = generations.collect::<Result<Vec<_>>>()?;
-        Ok(View { manifest, runs, generations, values: PhantomData })
+        let cursors = std::iter::once(manifest.cursor).chain(std::iter::repeat(BEGINNING));
+        let generations = cursors.zip(generations).collect();
+        Ok(View::new(manifest, runs, generations, None))
+    }
+
+    pub(crate) fn new(
+        manifest: Manifest,
+        runs: Vec<Run>,
+        generations: Vec<(Cursor, Generation)>,
+        missing: Option<Vec<Missing>>,
+    ) -> View<V> {
+        let (cursors, generations) = generations.into_iter().unzip();
+        View { manifest, runs, generations, cursors, missing, values: PhantomData }
+    }
+
+    /// Whether results that were not handed out are missing, as they can be only if it was [salvaged](View::salvage).
+    pub fn has_lost_results(&self) -> bool {
+        let missing = self.missing.iter().flatten();
+        missing.flatten().next().is_some()
+            || self.missing.is_some() && self.generations.len() < self.manifest.generations.len()
     }
 
     /// The number of the checkpoint.
@@ -232,10 +261,12 @@ impl<V: Value> View<V> {
             if generation.resolved.is_none() {
                 generation.keys.load(bucket, &mut raw)?;
                 let (buckets, records) = (generation.keys.len(), generation.log.records());
-                merge::parse::<V>(&raw, bucket, buckets, records, &mut items).ok_or_else(|| {
+                let parsed = merge::parse::<V>(&raw, bucket, buckets, records, &mut items);
+                // Where a stream was cut off, the last record may be torn apart.
+                if parsed.is_none() && self.missing.is_none() {
                     let path = generation.keys.file().path();
-                    DrumError::corrupt(path, 0, "records of a bucket that cannot be read")
-                })?;
+                    return Err(DrumError::corrupt(path, 0, "records of a bucket that cannot be read"));
+                }
                 all.extend(items.iter().filter(|item| wanted(item)).map(|item| (index, *item)));
             }
             raws.push(raw);
@@ -269,8 +300,8 @@ impl<V: Value> View<V> {
 
     /// Visits the records of a log that were not delivered, with their number and kind, until the visitor has enough.
     fn visit_log(&self, index: usize, mut visit: impl FnMut(u32, u64, &[u8]) -> bool) -> Result<()> {
-        let cursor = if index == 0 { self.manifest.cursor } else { (0, crate::log::HEADER_BYTES as u32, 0) };
-        visit_log(&self.generations[index], cursor, &mut visit)
+        let missing = self.missing.as_ref().and_then(|missing| missing.get(index));
+        visit_log(&self.generations[index], self.cursors[index], missing, &mut visit)
     }
 }
 
@@ -296,14 +327,20 @@ pub(crate) fn check_kind<V: Value>(disk: &Arc<Disk>, manifest: &Manifest) -> Res
     Ok(())
 }
 
-/// Visits the records of a log from a place on (block, byte, record), until the visitor has enough.
+/// Visits the records of a log from a place on, until the visitor has enough.
 pub(crate) fn visit_log(
     generation: &Generation,
-    (first, mut offset, mut record): (u32, u32, u32),
+    (first, mut offset, mut record): Cursor,
+    missing: Option<&Missing>,
     visit: &mut impl FnMut(u32, u64, &[u8]) -> bool,
 ) -> Result<()> {
     let log = &generation.log;
     for block in first..log.blocks() {
+        let start = std::mem::replace(&mut offset, crate::log::HEADER_BYTES as u32);
+        if let Some(records) = missing.and_then(|missing| missing.get(&block)) {
+            record = record.saturating_add(*records);
+            continue;
+        }
         let read;
         let bytes = match log.in_ram(block) {
             Some(bytes) => bytes,
@@ -316,22 +353,17 @@ pub(crate) fn visit_log(
             let place = u64::from(block) * log.block_bytes() as u64;
             DrumError::corrupt(log.file().path(), place, "a record of the log that cannot be read")
         };
-        let mut reader = Reader::new(bytes.get(offset as usize..).ok_or_else(corrupt)?);
+        let mut reader = Reader::new(bytes.get(start as usize..).ok_or_else(corrupt)?);
         while !reader.is_empty() {
-            let head = reader.varint().ok_or_else(corrupt)?;
-            if head & 3 == KNOWN_DUPLICATE {
-                reader.counted().ok_or_else(corrupt)?;
-            }
-            let aux = reader.take((head >> 2) as usize).ok_or_else(corrupt)?;
+            let (kind, aux) = read_record(&mut reader).ok_or_else(corrupt)?;
             if record >= log.records() {
                 return Err(corrupt());
             }
-            if !visit(record, head & 3, aux) {
+            if !visit(record, kind, aux) {
                 return Ok(());
             }
             record += 1;
         }
-        offset = crate::log::HEADER_BYTES as u32;
     }
     if record == log.records() {
         return Ok(());

@@ -61,6 +61,7 @@
 //! - **Capturing** copies at most a quarter of a block per queue; the checkpoint writes what no earlier one has written.
 
 mod block;
+mod blocks;
 mod checkpoint;
 mod error;
 mod kept;
@@ -78,6 +79,7 @@ mod view;
 
 pub use mattock_codec::Problem;
 
+pub use blocks::Blocks;
 pub use checkpoint::{Capture, Checkpoint};
 pub use error::{QueueError, Result};
 pub use options::{Options, RECORD_BYTES_MAX, Sizes, Stats};

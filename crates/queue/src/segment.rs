@@ -195,6 +195,14 @@ impl SegmentFile {
         Ok(Arc::clone(handle.file.insert(Arc::new(file))))
     }
 
+    /// Opens the file whatever its first page says; how many of so many bytes are there.
+    pub(crate) fn open_leniently(&self, bytes: u64) -> u64 {
+        let file = &mut lock(&self.handle).file;
+        let open = || self.disk.files.open_direct(&self.path, OpenMode::Read).ok().map(Arc::new);
+        *file = file.take().or_else(open);
+        file.as_ref().and_then(|file| file.len().ok()).unwrap_or(0).min(bytes)
+    }
+
     /// Reads the block at `offset` in a file that is `end` bytes long; and its length on disk.
     pub(crate) fn read(&self, sequence: u64, offset: u64, end: u64) -> Result<(Records, u64)> {
         let (buffer, filled) = self.load(offset, end)?;
