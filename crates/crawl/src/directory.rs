@@ -232,6 +232,11 @@ impl Directory {
         self.state().join(DIVIDING)
     }
 
+    /// Where damaged frontiers of a division are put.
+    pub(crate) fn damaged(&self, layout: u64) -> PathBuf {
+        self.state().join(format!("damaged-{layout}"))
+    }
+
     fn name(&self, what: &str) -> String {
         match self.layout {
             0 => what.to_owned(),

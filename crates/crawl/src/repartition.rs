@@ -13,14 +13,17 @@
 //! ledgers there were and which archive files they are about, and the new partitions begin ledgers and files of their own. Counts that
 //! belong to no domain (bytes, outcomes, robots.txt files, …) become the first partition's.
 //!
+//! The same way [`check --repair`](crate::check::repair) makes frontiers anew whose files are damaged, from what can be read; the
+//! damaged ones are put aside.
+//!
 //! Costs: see there; the ledgers are read once, if there is more than one partition to come.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use mattock_env::Env;
 use mattock_frontier::Counts;
 use mattock_frontier::blocklist::Blocklist;
-use mattock_frontier::split::{self, DivisionOptions};
+use mattock_frontier::split::{self, Divided, DivisionOptions};
 use mattock_repository::{LedgerReader, RepositoryError};
 use mattock_weburl::WebUrl;
 
@@ -51,7 +54,7 @@ pub(crate) fn remove_litter(
 }
 
 /// Frontiers of more partitions than there are, of a run that never came to a checkpoint.
-fn surplus(env: &Env, path: &Path, partitions: usize) -> Result<Vec<std::path::PathBuf>, CrawlError> {
+fn surplus(env: &Env, path: &Path, partitions: usize) -> Result<Vec<PathBuf>, CrawlError> {
     let entry = env.files.entry(path).map_err(CrawlError::io("look at", path))?;
     if entry.is_none_or(|entry| !entry.is_dir) {
         return Ok(Vec::new());
@@ -69,12 +72,39 @@ pub(crate) struct Division<'a> {
     pub(crate) config: &'a Config,
 }
 
+/// Frontiers that were made anew.
+pub(crate) struct Remade {
+    pub(crate) checkpoint: Checkpoint,
+    /// URLs that waited and could not be read, and whether links can find them again.
+    pub(crate) lost: u64,
+    pub(crate) forgotten: bool,
+    /// Where the damaged ones are now.
+    pub(crate) aside: PathBuf,
+}
+
 impl Division<'_> {
     /// Divides a crawl that does not run, from its checkpoint on, among as many partitions as are configured; the new checkpoint, which
     /// counts now.
     pub(crate) fn divide(&self, from: &Checkpoint) -> Result<Checkpoint, CrawlError> {
         let (before, partitions) = (from.partitions.len(), self.config.partitions);
         tracing::info!(before, partitions, "dividing the crawl among another number of partitions");
+        let (checkpoint, _) = self.write(from, false)?;
+        remove_litter(self.env, self.directory, &checkpoint)?;
+        Ok(checkpoint)
+    }
+
+    /// Makes the frontiers of a crawl anew from what can be read of them, and puts the damaged ones aside.
+    pub(crate) fn remake(&self, from: &Checkpoint) -> Result<Remade, CrawlError> {
+        let (checkpoint, Divided { lost, forgotten, .. }) = self.write(from, true)?;
+        let damaged = self.directory.with_layout(from.layout).frontiers();
+        let aside = self.directory.damaged(from.layout);
+        self.env.files.rename(&damaged, &aside).map_err(CrawlError::io("rename", &damaged))?;
+        remove_litter(self.env, self.directory, &checkpoint)?;
+        Ok(Remade { checkpoint, lost, forgotten, aside })
+    }
+
+    fn write(&self, from: &Checkpoint, salvage: bool) -> Result<(Checkpoint, Divided), CrawlError> {
+        let (before, partitions) = (from.partitions.len(), self.config.partitions);
         let number = from.number + 1;
         let old = self.directory.with_layout(from.layout);
         let new = self.directory.with_layout(from.layout + 1);
@@ -98,14 +128,15 @@ impl Division<'_> {
                 scratch: &self.directory.dividing(),
                 owner_of: exchange::owner_of_domain,
                 frontier: frontier_options(self.config, Blocklist::default(), partitions),
+                salvage,
             },
         )?;
-        if partitions > 1 {
+        if partitions > 1 || salvage {
             for era in from.eras.iter().chain([&from.era()]) {
                 self.tell_settled(era, &mut division)?;
             }
         }
-        let counts = division.finish()?;
+        let divided = division.finish()?;
         for path in [new.frontiers(), self.directory.state()] {
             sync(&path)?;
         }
@@ -113,7 +144,7 @@ impl Division<'_> {
             number,
             unix_micros: self.env.clock.unix().as_micros(),
             end: None,
-            partitions: records(from, &counts),
+            partitions: records(from, &divided.counts),
             layout: from.layout + 1,
             eras: from.eras.iter().cloned().chain([from.era()]).collect(),
             archive: from.archive.clone(),
@@ -121,8 +152,7 @@ impl Division<'_> {
         let path = self.directory.checkpoint();
         let written = self.env.files.write_twice(&path, &checkpoint.encode());
         written.map_err(CrawlError::io("write", &path))?;
-        remove_litter(self.env, self.directory, &checkpoint)?;
-        Ok(checkpoint)
+        Ok((checkpoint, divided))
     }
 
     /// Tells which URLs the ledgers of an era have. Blocks that are damaged are left out: their URLs are then known to all partitions.
@@ -130,7 +160,14 @@ impl Division<'_> {
         let directory = self.directory.with_layout(era.layout);
         for (index, &bytes) in era.ledger_bytes.iter().enumerate().filter(|(_, bytes)| **bytes > 0) {
             let path = directory.ledger(index);
-            let (mut ledger, wrong) = LedgerReader::open_damaged(&self.env.files, &path, bytes)?;
+            let (mut ledger, wrong) = match LedgerReader::open_damaged(&self.env.files, &path, bytes) {
+                Ok(opened) => opened,
+                Err(error) => {
+                    division.some_are_unknown();
+                    tracing::warn!(%error, "a ledger cannot be read");
+                    continue;
+                }
+            };
             let mut damage = wrong;
             loop {
                 let mut told = Ok(());
@@ -151,6 +188,7 @@ impl Division<'_> {
                 }
             }
             if let Some(error) = damage {
+                division.some_are_unknown();
                 tracing::warn!(%error, "rows of a ledger cannot be read");
             }
         }

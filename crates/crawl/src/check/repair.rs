@@ -1,17 +1,19 @@
-//! Bringing in order what can be: only what no checkpoint counts is ever cut off or removed.
+//! Bringing in order what can be: only what no checkpoint counts is ever cut off or removed. Damaged frontiers are made anew from what can
+//! be read, and put aside.
 
 use std::path::Path;
 
 use mattock_env::{Env, copy_path};
 use mattock_frontier::Frontier;
-use mattock_repository::{WriterOptions, cut_back};
+use mattock_repository::{LedgerReader, WriterOptions, cut_back};
 
 use super::report::{CheckReport, Finding, FindingKind, Findings};
 use super::{CheckProgress, check_at, open, rebuild};
-use crate::checkpoint::Checkpoint;
+use crate::checkpoint::{Checkpoint, PartitionRecord};
 use crate::crawl::with_partitions;
 use crate::directory::Directory;
-use crate::{CheckpointProblem, CrawlError};
+use crate::repartition::{self, Division};
+use crate::{CheckpointProblem, Config, CrawlError};
 
 const MENDED: &str = "it was damaged, and was written anew from the other one of the two";
 
@@ -28,7 +30,11 @@ pub fn repair(
     let path = directory.checkpoint();
     repairs.twins(&path)?;
     match Checkpoint::read(&env.files, &path) {
-        Ok(Some(checkpoint)) => repairs.go_back(&checkpoint)?,
+        Ok(Some(mut checkpoint)) => {
+            repairs.go_back(&checkpoint)?;
+            repairs.shorten(&mut checkpoint)?;
+            repairs.remake(&checkpoint)?;
+        }
         Err(CrawlError::Checkpoint { problem: CheckpointProblem::Damaged, .. }) | Ok(None) => {
             repairs.checkpoint(&path, progress)?;
         }
@@ -105,6 +111,70 @@ impl Repairs<'_> {
                 self.did(&left, "removed: only another checkpoint needed it");
             }
         }
+        Ok(())
+    }
+
+    /// Has the checkpoint say of archive files that lost their ends how long they are, so that the crawl can go on.
+    fn shorten(&mut self, checkpoint: &mut Checkpoint) -> Result<(), CrawlError> {
+        let warc = self.directory.warc();
+        let before = checkpoint.clone();
+        for (name, length) in &mut checkpoint.archive {
+            let path = warc.join(name);
+            let entry = self.env.files.entry(&path).map_err(CrawlError::io("look at", &path))?;
+            if let Some(entry) = entry.filter(|entry| entry.len < *length) {
+                let lost = std::mem::replace(length, entry.len) - entry.len;
+                let what = format!(
+                    "its last {lost} bytes are lost, and the checkpoint does not count on them any more; the pages in them stay                      listed as fetched"
+                );
+                self.did(&path, what);
+            }
+        }
+        if *checkpoint != before {
+            let path = self.directory.checkpoint();
+            let written = self.env.files.write_twice(&path, &checkpoint.encode());
+            written.map_err(CrawlError::io("write", &path))?;
+        }
+        Ok(())
+    }
+
+    /// Makes frontiers anew from what can be read, if one of them is damaged or a ledger cannot be gone on with.
+    fn remake(&mut self, checkpoint: &Checkpoint) -> Result<(), CrawlError> {
+        let old = self.directory.with_layout(checkpoint.layout);
+        let is_usable = |(index, record): (usize, &PartitionRecord)| {
+            let frontier = Frontier::verify(self.env, &old.frontier(index), checkpoint.number, |_| {});
+            let ledger = LedgerReader::open(&self.env.files, &old.ledger(index), record.ledger_bytes);
+            frontier.problems.is_empty() && (record.ledger_bytes == 0 || ledger.is_ok())
+        };
+        if checkpoint.partitions.iter().enumerate().all(is_usable) {
+            return Ok(());
+        }
+        // What is wrong with it the check tells.
+        let Ok((_, Some(raw))) = Directory::open(&self.env.files, self.directory.root()) else {
+            return Ok(());
+        };
+        let Ok(config) = raw.check() else { return Ok(()) };
+        let config = Config { partitions: checkpoint.partitions.len(), ..config };
+        let division = Division { env: self.env, directory: self.directory, config: &config };
+        let remade = match division.remake(checkpoint) {
+            Ok(remade) => remade,
+            // Something without which nothing can be made of the rest, and which the check names.
+            Err(CrawlError::Frontier(error)) => {
+                tracing::warn!(%error, "the frontiers cannot be made anew");
+                return repartition::remove_litter(self.env, self.directory, checkpoint);
+            }
+            Err(error) => return Err(error),
+        };
+        let lost = match (remade.lost, remade.forgotten) {
+            (0, _) => "no URL that waited is lost".to_owned(),
+            (lost, true) => format!("{lost} URLs that waited are lost, until a link leads to them again"),
+            (lost, false) => format!(
+                "{lost} URLs that waited are lost, and are not found again, as a damaged ledger does not say what was fetched"
+            ),
+        };
+        let what =
+            format!("made anew as checkpoint {}, from what can be read: {lost}", remade.checkpoint.number);
+        self.did(&self.directory.with_layout(remade.checkpoint.layout).frontiers(), what);
+        self.did(&remade.aside, "the damaged files were put here; nothing needs them");
         Ok(())
     }
 

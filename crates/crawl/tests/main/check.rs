@@ -3,6 +3,7 @@
 mod damage;
 mod formats;
 mod repair;
+mod salvage;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -39,6 +40,11 @@ fn settings(compression: &str) -> String {
 
 /// Crawls for a while.
 fn crawl_for(simulation: &mut Simulation, seconds: u64, change: &str) {
+    crawl_on(simulation, world(), seconds, change);
+}
+
+/// The same in another world.
+fn crawl_on(simulation: &mut Simulation, world: World, seconds: u64, change: &str) {
     let summary = simulation.run(|env| async move {
         let control = Control::default();
         let (stop, clock) = (control.clone(), env.clock.clone());
@@ -46,7 +52,7 @@ fn crawl_for(simulation: &mut Simulation, seconds: u64, change: &str) {
             clock.sleep(Duration::from_secs(seconds)).await;
             stop.stop();
         });
-        crawl_until(&env, world(), Path::new(ROOT), change, control).await.0
+        crawl_until(&env, world, Path::new(ROOT), change, control).await.0
     });
     assert!(summary.pages > 10 && summary.urls_queued > 0, "{summary:?}");
 }
