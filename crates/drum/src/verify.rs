@@ -4,7 +4,7 @@
 //! if the damaged one says where that is, otherwise with the next bucket; elsewhere blocks have a fixed size. Bytes that
 //! fill up a page must be zero. Bytes that no longer belong to the checkpoint are not looked at: blocks of the log that
 //! were delivered, and what a file has grown since. Of a file that is kept twice one is enough; whether the other is whole too,
-//! [`damaged_twins`](crate::damaged_twins) tells.
+//! [`Files::damaged_twins`](mattock_env::Files::damaged_twins) tells.
 
 use std::fmt;
 use std::path::Path;
@@ -247,7 +247,7 @@ impl Verifier {
         let name = manifest::tail_name(entry.number, checkpoint);
         let path = self.disk.dir.join(&name);
         let is_whole =
-            |path: &Path| self.disk.files.read(path).is_ok_and(|bytes| is_whole_tail(&bytes, entry).is_ok());
+            |path: &Path| self.disk.files.read(path).is_ok_and(|bytes| is_whole_tail(&bytes, entry));
         if is_whole(&path) || is_whole(&copy_path(&path)) {
             // If only one is, `damaged_twins` tells.
             return;

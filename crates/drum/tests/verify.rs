@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use mattock_drum::{Checkpoint, Deliver, Drum, View, damaged_twins, mend_twins};
+use mattock_drum::{Checkpoint, Deliver, Drum, View, each_twin};
 use mattock_env::sim::Simulation;
-use mattock_env::{Env, OpenMode, Random, copy_path};
+use mattock_env::{Env, OpenMode, Random, VisitTwin, copy_path};
 
 use crate::world::{DIR, Drawn, Model, Sum, apply, deliver, draw_batch, open, options, simulate};
 
@@ -143,14 +143,15 @@ fn damage<V: Drawn>(seed: u64, which: Deliver, rounds: u64, found: &mut BTreeMap
                 let is_flip = round < rounds;
                 salvaged.assert_is_part_of(&all_of_it, path, is_flip);
             }
-            let twins = damaged_twins(&env.files, Path::new(DIR), number);
+            let each = |visit: &mut VisitTwin<'_>| each_twin(&env.files, Path::new(DIR), number, visit);
+            let twins = env.files.damaged_twins(each).unwrap();
             if is_kept_twice(path) {
                 assert!(problems.is_empty() && left == Some(whole), "{}: {problems:?}", path.display());
                 if twins.is_empty() {
                     harmless += 1;
                 } else {
                     assert_eq!(twins, std::slice::from_ref(path));
-                    assert_eq!(mend_twins(&env.files, Path::new(DIR), number).unwrap(), twins);
+                    assert_eq!(env.files.mend_twins(each).unwrap(), twins);
                     assert!(env.files.read(path).unwrap() == *bytes);
                     *found.entry(wanted.clone()).or_default() += 1;
                 }

@@ -85,5 +85,5 @@ pub use error::{QueueError, Result};
 pub use options::{Options, RECORD_BYTES_MAX, Sizes, Stats};
 pub use queue::Queue;
 pub use queues::Queues;
-pub use twins::{damaged_twins, mend_twins};
+pub use twins::each_twin;
 pub use view::View;

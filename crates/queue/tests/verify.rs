@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use mattock_env::sim::Simulation;
-use mattock_env::{Env, OpenMode, Random, copy_path};
-use mattock_queue::{Checkpoint, View, damaged_twins, mend_twins};
+use mattock_env::{Env, OpenMode, Random, VisitTwin, copy_path};
+use mattock_queue::{Checkpoint, View, each_twin};
 
 use crate::world::{DIR, Life, Model, options, simulate};
 
@@ -108,14 +108,15 @@ fn damage(seed: u64, rounds: u64, found: &mut BTreeMap<String, u32>) -> u32 {
             assert_eq!((readable.len() as u64 + lost) as usize, records.len());
             // A block has 8 KiB at most here, and each of its records one byte more than nothing.
             assert!(lost == 0 || left.is_none() && (lost < 8192 || round >= rounds), "{lost}");
-            let twins = damaged_twins(&env.files, Path::new(DIR), number);
+            let each = |visit: &mut VisitTwin<'_>| each_twin(&env.files, Path::new(DIR), number, visit);
+            let twins = env.files.damaged_twins(each).unwrap();
             if is_kept_twice(path) {
                 assert!(problems.is_empty() && left == Some(whole), "{}: {problems:?}", path.display());
                 if twins.is_empty() {
                     harmless += 1;
                 } else {
                     assert_eq!(twins, std::slice::from_ref(path));
-                    assert_eq!(mend_twins(&env.files, Path::new(DIR), number).unwrap(), twins);
+                    assert_eq!(env.files.mend_twins(each).unwrap(), twins);
                     assert!(env.files.read(path).unwrap() == *bytes);
                     *found.entry(wanted.clone()).or_default() += 1;
                 }

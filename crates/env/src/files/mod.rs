@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 pub use block::{Block, PAGE_BYTES};
 pub use sim::{Fault, SimFiles, Stopped, is_stopped};
-pub use twice::{Unread, copy_name, copy_path, without_copy};
+pub use twice::{Unread, VisitTwin, copy_name, copy_path, without_copy};
 
 /// How to open a file. It can be read and written in every mode but `Read`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
