@@ -24,7 +24,7 @@ use mattock_env::Env;
 use mattock_frontier::Counts;
 use mattock_frontier::blocklist::Blocklist;
 use mattock_frontier::split::{self, Divided, DivisionOptions};
-use mattock_repository::{LedgerReader, RepositoryError};
+use mattock_repository::LedgerReader;
 use mattock_weburl::WebUrl;
 
 use crate::checkpoint::{Checkpoint, Era, PartitionRecord};
@@ -33,24 +33,41 @@ use crate::member::frontier_options;
 use crate::summary::Totals;
 use crate::{Config, CrawlError, exchange};
 
-/// Removes what does not belong to a checkpoint: frontiers of an earlier division, and of one that was interrupted.
+/// A directory that belonged to no checkpoint.
+pub(crate) enum Cleared {
+    Removed(PathBuf),
+    /// It was damaged, and is here now.
+    PutAside(PathBuf),
+}
+
+/// Removes what does not belong to a checkpoint: frontiers of an earlier division, and of one that was interrupted. Those that were damaged
+/// are put aside.
 pub(crate) fn remove_litter(
     env: &Env,
     directory: &Directory,
     checkpoint: &Checkpoint,
-) -> Result<(), CrawlError> {
+) -> Result<Vec<Cleared>, CrawlError> {
     let mut litter = directory.litter(checkpoint)?;
     if checkpoint.number == 0 {
         litter.extend(surplus(env, &directory.frontiers(), checkpoint.partitions.len())?);
     }
-    for path in &litter {
-        env.files.remove_dir_all(path).map_err(CrawlError::io("remove", path))?;
+    let mut cleared = Vec::with_capacity(litter.len());
+    for path in litter {
+        let mark = Directory::damage_mark(&path);
+        if env.files.entry(&mark).map_err(CrawlError::io("look at", &mark))?.is_some() {
+            let aside = directory.aside()?;
+            env.files.rename(&path, &aside).map_err(CrawlError::io("rename", &path))?;
+            cleared.push(Cleared::PutAside(aside));
+        } else {
+            env.files.remove_dir_all(&path).map_err(CrawlError::io("remove", &path))?;
+            cleared.push(Cleared::Removed(path));
+        }
     }
-    if !litter.is_empty() {
+    if !cleared.is_empty() {
         let state = directory.state();
         env.files.sync_dir(&state).map_err(CrawlError::io("sync", &state))?;
     }
-    Ok(())
+    Ok(cleared)
 }
 
 /// Frontiers of more partitions than there are, of a run that never came to a checkpoint.
@@ -72,16 +89,6 @@ pub(crate) struct Division<'a> {
     pub(crate) config: &'a Config,
 }
 
-/// Frontiers that were made anew.
-pub(crate) struct Remade {
-    pub(crate) checkpoint: Checkpoint,
-    /// URLs that waited and could not be read, and whether links can find them again.
-    pub(crate) lost: u64,
-    pub(crate) forgotten: bool,
-    /// Where the damaged ones are now.
-    pub(crate) aside: PathBuf,
-}
-
 impl Division<'_> {
     /// Divides a crawl that does not run, from its checkpoint on, among as many partitions as are configured; the new checkpoint, which
     /// counts now.
@@ -93,14 +100,14 @@ impl Division<'_> {
         Ok(checkpoint)
     }
 
-    /// Makes the frontiers of a crawl anew from what can be read of them, and puts the damaged ones aside.
-    pub(crate) fn remake(&self, from: &Checkpoint) -> Result<Remade, CrawlError> {
-        let (checkpoint, Divided { lost, forgotten, .. }) = self.write(from, true)?;
+    /// Makes the frontiers of a crawl anew from what can be read of them; the damaged ones are litter then, which is put aside.
+    pub(crate) fn remake(&self, from: &Checkpoint) -> Result<(Checkpoint, Divided), CrawlError> {
         let damaged = self.directory.with_layout(from.layout).frontiers();
-        let aside = self.directory.damaged(from.layout);
-        self.env.files.rename(&damaged, &aside).map_err(CrawlError::io("rename", &damaged))?;
-        remove_litter(self.env, self.directory, &checkpoint)?;
-        Ok(Remade { checkpoint, lost, forgotten, aside })
+        let mark = Directory::damage_mark(&damaged);
+        let why =
+            b"Damaged, and made anew by `mattock check --repair`. Nothing needs these files any more.\n";
+        self.env.files.write_atomic(&mark, why).map_err(CrawlError::io("write", &mark))?;
+        self.write(from, true)
     }
 
     fn write(&self, from: &Checkpoint, salvage: bool) -> Result<(Checkpoint, Divided), CrawlError> {
@@ -161,12 +168,12 @@ impl Division<'_> {
         for (index, &bytes) in era.ledger_bytes.iter().enumerate().filter(|(_, bytes)| **bytes > 0) {
             let path = directory.ledger(index);
             let (mut ledger, wrong) = match LedgerReader::open_damaged(&self.env.files, &path, bytes) {
-                Ok(opened) => opened,
-                Err(error) => {
+                Err(error) if error.is_loss() => {
                     division.some_are_unknown();
                     tracing::warn!(%error, "a ledger cannot be read");
                     continue;
                 }
+                opened => opened?,
             };
             let mut damage = wrong;
             loop {
@@ -183,7 +190,7 @@ impl Division<'_> {
                 match read {
                     Ok(true) => {}
                     Ok(false) => break,
-                    Err(error @ RepositoryError::Damaged { .. }) => damage = Some(error),
+                    Err(error) if error.is_loss() => damage = Some(error),
                     Err(error) => return Err(error.into()),
                 }
             }

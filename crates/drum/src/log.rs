@@ -281,7 +281,9 @@ impl LogReader {
     pub(crate) fn header_records(&self, index: u32) -> Option<u32> {
         let mut page = Block::new(PAGE_BYTES);
         self.file.read(&mut page, u64::from(index) * self.block_bytes as u64).ok()?;
-        Some(u32::from_le_bytes([page[4], page[5], page[6], page[7]]))
+        let mut header = Reader::new(&page);
+        let (of, records) = (header.u32()?, header.u32()?);
+        (of == index && fill_of(&page) <= self.block_bytes).then_some(records)
     }
 
     /// A block, and how many bytes of it are in use.

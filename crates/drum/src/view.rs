@@ -23,7 +23,7 @@ use crate::manifest::{self, Manifest};
 use crate::merge::{self, CHECK, CHECK_UPDATE};
 use crate::plan::{Options, Plan};
 use crate::run::Run;
-use crate::salvage::Missing;
+use crate::salvage::LogBlock;
 use crate::sort::Item;
 use crate::value::Value;
 use mattock_codec::Reader;
@@ -38,8 +38,8 @@ pub struct View<V: Value> {
     generations: Vec<Generation>,
     /// Where the results of each begin that were not handed out: block, byte, record.
     cursors: Vec<Cursor>,
-    /// What is left of a damaged checkpoint: blocks that are missing in the log of each. Of a whole one there is nothing to be told.
-    missing: Option<Vec<Missing>>,
+    /// What is left of a damaged checkpoint: the blocks of each log. Of a whole one there is nothing to be told.
+    left: Option<Vec<Vec<LogBlock>>>,
     values: PhantomData<fn() -> V>,
 }
 
@@ -109,17 +109,18 @@ impl<V: Value> View<V> {
         manifest: Manifest,
         runs: Vec<Run>,
         generations: Vec<(Cursor, Generation)>,
-        missing: Option<Vec<Missing>>,
+        left: Option<Vec<Vec<LogBlock>>>,
     ) -> View<V> {
         let (cursors, generations) = generations.into_iter().unzip();
-        View { manifest, runs, generations, cursors, missing, values: PhantomData }
+        View { manifest, runs, generations, cursors, left, values: PhantomData }
     }
 
     /// Whether results that were not handed out are missing, as they can be only if it was [salvaged](View::salvage).
     pub fn has_lost_results(&self) -> bool {
-        let missing = self.missing.iter().flatten();
-        missing.flatten().next().is_some()
-            || self.missing.is_some() && self.generations.len() < self.manifest.generations.len()
+        self.left.as_ref().is_some_and(|left| {
+            let is_lost = |block: &LogBlock| *block == LogBlock::Lost;
+            left.len() < self.manifest.generations.len() || left.iter().flatten().any(is_lost)
+        })
     }
 
     /// The number of the checkpoint.
@@ -174,7 +175,7 @@ impl<V: Value> View<V> {
             }
             self.visit_log(index, |record, _, aux| {
                 if let Some(((_, item), waiting)) = &mut next
-                    && record == number_of(item)
+                    && record == Some(number_of(item))
                 {
                     waiting.aux = Some(aux.to_vec());
                     next = wanted.find(|(_, waiting)| waiting.operation != Operation::Update);
@@ -234,10 +235,13 @@ impl<V: Value> View<V> {
                 let unique = match (kind, &generation.resolved) {
                     (KNOWN_UNIQUE, _) => Some(true),
                     (KNOWN_DUPLICATE, _) => Some(false),
-                    (_, resolved) => resolved.as_ref().map(|resolved| {
+                    (_, None) => None,
+                    (_, Some(resolved)) => {
+                        // Nobody knows which answer is its.
+                        let Some(record) = record else { return true };
                         let word = resolved.bitmap.get(record as usize / 64);
-                        word.is_some_and(|word| word >> (record % 64) & 1 == 1)
-                    }),
+                        Some(word.is_some_and(|word| word >> (record % 64) & 1 == 1))
+                    }
                 };
                 if unique != Some(false) || self.manifest.delivers_all {
                     visit(Undelivered { aux, unique });
@@ -263,7 +267,7 @@ impl<V: Value> View<V> {
                 let (buckets, records) = (generation.keys.len(), generation.log.records());
                 let parsed = merge::parse::<V>(&raw, bucket, buckets, records, &mut items);
                 // Where a stream was cut off, the last record may be torn apart.
-                if parsed.is_none() && self.missing.is_none() {
+                if parsed.is_none() && self.left.is_none() {
                     let path = generation.keys.file().path();
                     return Err(DrumError::corrupt(path, 0, "records of a bucket that cannot be read"));
                 }
@@ -299,9 +303,9 @@ impl<V: Value> View<V> {
     }
 
     /// Visits the records of a log that were not delivered, with their number and kind, until the visitor has enough.
-    fn visit_log(&self, index: usize, mut visit: impl FnMut(u32, u64, &[u8]) -> bool) -> Result<()> {
-        let missing = self.missing.as_ref().and_then(|missing| missing.get(index));
-        visit_log(&self.generations[index], self.cursors[index], missing, &mut visit)
+    fn visit_log(&self, index: usize, mut visit: impl FnMut(Option<u32>, u64, &[u8]) -> bool) -> Result<()> {
+        let left = self.left.as_ref().map(|left| &left[index][..]);
+        visit_log(&self.generations[index], self.cursors[index], left, &mut visit)
     }
 }
 
@@ -327,19 +331,22 @@ pub(crate) fn check_kind<V: Value>(disk: &Arc<Disk>, manifest: &Manifest) -> Res
     Ok(())
 }
 
-/// Visits the records of a log from a place on, until the visitor has enough.
+/// Visits the records of a log from a place on, with their numbers, until the visitor has enough. Of a damaged log some blocks are left,
+/// and some numbers are not known.
 pub(crate) fn visit_log(
     generation: &Generation,
-    (first, mut offset, mut record): Cursor,
-    missing: Option<&Missing>,
-    visit: &mut impl FnMut(u32, u64, &[u8]) -> bool,
+    (first, mut offset, record): Cursor,
+    left: Option<&[LogBlock]>,
+    visit: &mut impl FnMut(Option<u32>, u64, &[u8]) -> bool,
 ) -> Result<()> {
     let log = &generation.log;
+    let mut record = Some(record);
     for block in first..log.blocks() {
         let start = std::mem::replace(&mut offset, crate::log::HEADER_BYTES as u32);
-        if let Some(records) = missing.and_then(|missing| missing.get(&block)) {
-            record = record.saturating_add(*records);
-            continue;
+        match left.map(|left| left[(block - first) as usize]) {
+            Some(LogBlock::Lost) => continue,
+            Some(LogBlock::From(number)) => record = number,
+            None => {}
         }
         let read;
         let bytes = match log.in_ram(block) {
@@ -356,16 +363,16 @@ pub(crate) fn visit_log(
         let mut reader = Reader::new(bytes.get(start as usize..).ok_or_else(corrupt)?);
         while !reader.is_empty() {
             let (kind, aux) = read_record(&mut reader).ok_or_else(corrupt)?;
-            if record >= log.records() {
+            if record.is_some_and(|record| record >= log.records()) {
                 return Err(corrupt());
             }
             if !visit(record, kind, aux) {
                 return Ok(());
             }
-            record += 1;
+            record = record.map(|record| record + 1);
         }
     }
-    if record == log.records() {
+    if left.is_some() || record == Some(log.records()) {
         return Ok(());
     }
     Err(DrumError::corrupt(log.file().path(), 0, "the log holds fewer records than it should"))

@@ -26,7 +26,7 @@ mod workers;
 pub use clock::{Clock, Elapsed, Time, UnixTime};
 pub use files::{
     Block, Fault, File, Files, OpenMode, PAGE_BYTES, SimFiles, Stopped, StoredFile, Unread, VisitTwin,
-    copy_name, copy_path, is_stopped, without_copy,
+    copy_name, copy_path, is_loss, is_stopped, without_copy,
 };
 pub use net::{Accepted, Datagrams, Listener, Net, NetFaults, SimNet, Stream};
 pub use random::Random;

@@ -21,9 +21,9 @@ pub struct Blocks<'a> {
     disk: Arc<Disk>,
     /// Its number, where its part of the tail begins, and what the manifest says of it.
     queue: Option<(u32, u64, &'a QueueEntry)>,
-    /// Whether what cannot be read is left out.
+    /// Whether what is lost is left out.
     lenient: bool,
-    /// The next block: segment, offset in it, number, and the first record in it.
+    /// The next block: its segment, the offset in it, and its number.
     segment: usize,
     offset: u64,
     sequence: u64,
@@ -48,18 +48,13 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// Records that there were and that could not be read, once the end is reached.
-    pub fn lost(&self) -> u64 {
-        self.queue.map_or(0, |(_, _, entry)| entry.records.saturating_sub(self.visited))
-    }
-
     /// Visits the records of the next block; whether there was one.
     pub fn next_block(&mut self, mut visit: impl FnMut(&[u8])) -> Result<bool> {
         let Some((id, tail_offset, entry)) = self.queue else { return Ok(false) };
         while let Some(segment) = entry.segments.get(self.segment) {
             let disk = &self.disk;
             let file = self.file.get_or_insert_with(|| SegmentFile::found(disk, id, segment));
-            let end = if self.lenient { file.open_leniently(segment.bytes) } else { segment.bytes };
+            let end = if self.lenient { file.open_leniently(segment.bytes)? } else { segment.bytes };
             if self.sequence >= entry.next || self.offset >= end {
                 (self.segment, self.offset, self.file) = (self.segment + 1, FIRST_BLOCK, None);
                 continue;
@@ -72,6 +67,7 @@ impl<'a> Blocks<'a> {
                         let stored = records.stored_bytes() as u64;
                         (records, stored)
                     }
+                    Err(error) if !error.is_loss() => return Err(error),
                     _ => {
                         self.offset += PAGE_BYTES as u64;
                         continue;
@@ -101,7 +97,7 @@ impl<'a> Blocks<'a> {
         }
         self.segment = entry.segments.len() + 1;
         let tail = match self.view.read_tail(tail_offset, entry) {
-            Err(_) if self.lenient => Records::default(),
+            Err(error) if self.lenient && error.is_loss() => Records::default(),
             other => other?,
         };
         let visited = each(&tail, (0, 0), &mut visit);

@@ -76,6 +76,7 @@ mod state;
 mod twins;
 mod verify;
 mod view;
+mod write;
 
 pub use mattock_codec::Problem;
 

@@ -52,6 +52,17 @@ impl View {
         Ok(view)
     }
 
+    /// The same of files that may be damaged: of a tail that is gone nothing is read. Its queues are read by
+    /// [`whole_blocks`](View::whole_blocks).
+    pub fn salvage(env: &Env, dir: &Path, number: u64) -> Result<View> {
+        match View::open(env, dir, number) {
+            Err(error) if error.is_loss() => {}
+            opened => return opened,
+        }
+        let manifest = manifest::read(&env.files, dir, number)?;
+        Ok(View { files: env.files.clone(), dir: dir.to_owned(), manifest, tails: Vec::new() })
+    }
+
     /// The number of the checkpoint.
     pub fn number(&self) -> u64 {
         self.manifest.number
@@ -90,7 +101,7 @@ impl View {
         Blocks::new(self, name, false)
     }
 
-    /// The same of files that may be damaged: what cannot be read is left out, and [`Blocks::lost`] counts it.
+    /// The same of files that may be damaged: what is lost is left out.
     pub fn whole_blocks(&self, name: &str) -> Blocks<'_> {
         Blocks::new(self, name, true)
     }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use mattock_env::{Env, copy_path};
 use mattock_frontier::Frontier;
+use mattock_frontier::split::Divided;
 use mattock_repository::{LedgerReader, WriterOptions, cut_back};
 
 use super::report::{CheckReport, Finding, FindingKind, Findings};
@@ -12,7 +13,7 @@ use super::{CheckProgress, check_at, open, rebuild};
 use crate::checkpoint::{Checkpoint, PartitionRecord};
 use crate::crawl::with_partitions;
 use crate::directory::Directory;
-use crate::repartition::{self, Division};
+use crate::repartition::{self, Cleared, Division};
 use crate::{CheckpointProblem, Config, CrawlError};
 
 const MENDED: &str = "it was damaged, and was written anew from the other one of the two";
@@ -31,8 +32,8 @@ pub fn repair(
     repairs.twins(&path)?;
     match Checkpoint::read(&env.files, &path) {
         Ok(Some(mut checkpoint)) => {
-            repairs.go_back(&checkpoint)?;
             repairs.shorten(&mut checkpoint)?;
+            repairs.go_back(&checkpoint)?;
             repairs.remake(&checkpoint)?;
         }
         Err(CrawlError::Checkpoint { problem: CheckpointProblem::Damaged, .. }) | Ok(None) => {
@@ -86,19 +87,14 @@ impl Repairs<'_> {
     fn go_back(&mut self, checkpoint: &Checkpoint) -> Result<(), CrawlError> {
         let warc = self.directory.warc();
         let prefixes = self.prefixes(checkpoint.partitions.len());
-        // A file that is too short is left to the check; the others are not touched then.
-        if let Ok(done) = cut_back(&self.env.files, &warc, &checkpoint.archive, &prefixes) {
-            for name in &done.cut {
-                self.did(&warc.join(name), "cut back to the checkpoint");
-            }
-            for name in &done.removed {
-                self.did(&warc.join(name), "removed: it was begun after the checkpoint");
-            }
+        let done = cut_back(&self.env.files, &warc, &checkpoint.archive, &prefixes)?;
+        for name in &done.cut {
+            self.did(&warc.join(name), "cut back to the checkpoint");
         }
-        for left in self.directory.litter(checkpoint)? {
-            self.env.files.remove_dir_all(&left).map_err(CrawlError::io("remove", &left))?;
-            self.did(&left, "removed: another division of the crawl needed it");
+        for name in &done.removed {
+            self.did(&warc.join(name), "removed: it was begun after the checkpoint");
         }
+        self.clear_litter(checkpoint)?;
         let directory = self.directory.with_layout(checkpoint.layout);
         for (partition, record) in checkpoint.partitions.iter().enumerate() {
             self.cut_ledger(&directory.ledger(partition), record.ledger_bytes)?;
@@ -114,6 +110,18 @@ impl Repairs<'_> {
         Ok(())
     }
 
+    fn clear_litter(&mut self, checkpoint: &Checkpoint) -> Result<(), CrawlError> {
+        for cleared in repartition::remove_litter(self.env, self.directory, checkpoint)? {
+            match cleared {
+                Cleared::Removed(path) => self.did(&path, "removed: another division of the crawl needed it"),
+                Cleared::PutAside(path) => {
+                    self.did(&path, "the damaged files were put here; nothing needs them");
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Has the checkpoint say of archive files that lost their ends how long they are, so that the crawl can go on.
     fn shorten(&mut self, checkpoint: &mut Checkpoint) -> Result<(), CrawlError> {
         let warc = self.directory.warc();
@@ -124,7 +132,8 @@ impl Repairs<'_> {
             if let Some(entry) = entry.filter(|entry| entry.len < *length) {
                 let lost = std::mem::replace(length, entry.len) - entry.len;
                 let what = format!(
-                    "its last {lost} bytes are lost, and the checkpoint does not count on them any more; the pages in them stay                      listed as fetched"
+                    "its last {lost} bytes are lost, and the checkpoint does not count on them any more; the pages in them stay \
+                     listed as fetched. If you have a whole copy, put it back under another name: under this one it would be cut off here"
                 );
                 self.did(&path, what);
             }
@@ -155,27 +164,18 @@ impl Repairs<'_> {
         let Ok(config) = raw.check() else { return Ok(()) };
         let config = Config { partitions: checkpoint.partitions.len(), ..config };
         let division = Division { env: self.env, directory: self.directory, config: &config };
-        let remade = match division.remake(checkpoint) {
-            Ok(remade) => remade,
-            // Something without which nothing can be made of the rest, and which the check names.
-            Err(CrawlError::Frontier(error)) => {
+        let (remade, divided) = match division.remake(checkpoint) {
+            // Without it nothing can be made of the rest, and the check names it.
+            Err(CrawlError::Frontier(error)) if error.is_loss() => {
                 tracing::warn!(%error, "the frontiers cannot be made anew");
-                return repartition::remove_litter(self.env, self.directory, checkpoint);
+                return repartition::remove_litter(self.env, self.directory, checkpoint).map(|_| ());
             }
-            Err(error) => return Err(error),
-        };
-        let lost = match (remade.lost, remade.forgotten) {
-            (0, _) => "no URL that waited is lost".to_owned(),
-            (lost, true) => format!("{lost} URLs that waited are lost, until a link leads to them again"),
-            (lost, false) => format!(
-                "{lost} URLs that waited are lost, and are not found again, as a damaged ledger does not say what was fetched"
-            ),
+            remade => remade?,
         };
         let what =
-            format!("made anew as checkpoint {}, from what can be read: {lost}", remade.checkpoint.number);
-        self.did(&self.directory.with_layout(remade.checkpoint.layout).frontiers(), what);
-        self.did(&remade.aside, "the damaged files were put here; nothing needs them");
-        Ok(())
+            format!("made anew as checkpoint {}, from what can be read: {}", remade.number, lost(&divided));
+        self.did(&self.directory.with_layout(remade.layout).frontiers(), what);
+        self.clear_litter(&remade)
     }
 
     /// How the names of the crawl's archive files begin.
@@ -223,5 +223,21 @@ impl Repairs<'_> {
         );
         self.did(path, what);
         Ok(())
+    }
+}
+
+/// What could not be read, in words.
+fn lost(divided: &Divided) -> String {
+    let lost = match (divided.lost, divided.lost_links) {
+        (0, false) => return "no URL that waited is lost".to_owned(),
+        (0, true) => "links of which it was not known yet whether they are new are lost".to_owned(),
+        (lost, false) => format!("{lost} URLs that waited are lost"),
+        (lost, true) => format!("{lost} URLs that waited are lost, and links that were on their way"),
+    };
+    match divided.forgotten {
+        true => format!("{lost}, until another link leads to them again"),
+        false => {
+            format!("{lost}, and are not found again, as a damaged ledger does not say what was fetched")
+        }
     }
 }

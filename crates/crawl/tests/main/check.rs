@@ -5,7 +5,7 @@ mod formats;
 mod repair;
 mod salvage;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -74,6 +74,8 @@ fn put(env: &Env, disk: &Disk) {
         env.files.create_dir_all(path.parent().unwrap()).unwrap();
         env.files.write_atomic(path, bytes).unwrap();
     }
+    let directories: BTreeSet<&Path> = disk.keys().flat_map(|path| path.ancestors().skip(1)).collect();
+    directories.into_iter().for_each(|path| env.files.sync_dir(path).unwrap());
 }
 
 /// A world with these files.

@@ -24,7 +24,7 @@
 //! URL whose text is there goes into `seen` again, so that a block of lost keys has nothing fetched twice. If URLs that waited are
 //! lost, their keys are forgotten, and with them those that were refused: a link to one of them finds it again.
 //!
-//! Costs: reads everything once, writes it once, and the keys of `seen` twice more. Memory: that of the new frontiers, an eighth of it for
+//! Costs: reads everything once (salvaging, runs twice), writes it once, and the keys of `seen` twice more. Memory: that of the new frontiers, an eighth of it for
 //! the owners, and the benches of the old ones.
 
 mod known;
@@ -75,7 +75,9 @@ pub struct Divided {
     pub counts: Vec<Counts>,
     /// URLs that waited and could not be read.
     pub lost: u64,
-    /// Whether keys were forgotten, so that links find them again.
+    /// Whether links are lost of which it was not known yet whether they are new.
+    pub lost_links: bool,
+    /// Whether keys were forgotten, so that other links find what is lost again.
     pub forgotten: bool,
 }
 
@@ -171,13 +173,15 @@ impl Division {
         self.divide_seen()?;
         self.push_arriving()?;
         self.divide_robots()?;
-        let (lost, forgotten) = self.salvage.map_or((0, false), |salvage| (salvage.lost, salvage.forgets()));
+        let salvaged =
+            self.salvage.as_ref().map(|salvage| (salvage.lost, salvage.lost_links, salvage.forgets()));
+        let (lost, lost_links, forgotten) = salvaged.unwrap_or_default();
         let mut counts = Vec::with_capacity(self.shares.len());
         for mut share in self.shares {
             share.save(self.checkpoint, self.now)?;
             counts.push(share.counts());
         }
-        Ok(Divided { counts, lost, forgotten })
+        Ok(Divided { counts, lost, lost_links, forgotten })
     }
 
     /// Each share has what is settled and what waits; what nobody can tell apart is the first one's.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use mattock_drum::{Batch, Value, View};
+use mattock_drum::{Batch, DrumError, Value, View};
 use mattock_weburl::WebUrl;
 
 use super::Division;
@@ -17,7 +17,7 @@ pub(super) struct Salvage {
     known: Vec<Batch<()>>,
     /// URLs that waited and were not met.
     pub(super) lost: u64,
-    /// Whether links on their way through `seen` are lost, however many.
+    /// Whether links on their way through `seen` are lost, nobody knows how many.
     pub(super) lost_links: bool,
     /// Whether URLs were settled of which nobody has the text.
     pub(super) some_are_unknown: bool,
@@ -36,12 +36,36 @@ impl Salvage {
 }
 
 impl Division {
+    /// A repository of an old frontier.
     pub(super) fn view<V: Value>(&self, dir: &Path, name: &str, checkpoint: u64) -> Result<View<V>> {
-        let dir = dir.join(name);
-        Ok(match self.salvage {
-            None => View::open(&self.env, &dir, checkpoint)?,
-            Some(_) => View::salvage(&self.env, &dir, checkpoint)?,
-        })
+        let (env, dir) = (&self.env, dir.join(name));
+        match self.salvage {
+            None => Ok(View::open(env, &dir, checkpoint)?),
+            // Without its manifest there is nothing to be had of it.
+            Some(_) => or_empty(View::salvage(env, &dir, checkpoint), || View::open(env, &dir, 0)),
+        }
+    }
+
+    /// What no merge has applied and nobody was handed of it.
+    pub(super) fn results<V: Value>(&mut self, dir: &Path, name: &str, checkpoint: u64) -> Result<View<V>> {
+        let (env, dir) = (&self.env, dir.join(name));
+        let Some(salvage) = &mut self.salvage else { return Ok(View::open(env, &dir, checkpoint)?) };
+        let view = or_empty(View::salvage_results(env, &dir, checkpoint), || View::open(env, &dir, 0))?;
+        salvage.lost_links |= name == "seen" && (view.has_lost_results() || view.number() != checkpoint);
+        Ok(view)
+    }
+
+    /// The queues of an old frontier.
+    pub(super) fn queues(&self, dir: &Path, checkpoint: u64) -> Result<mattock_queue::View> {
+        let (env, dir) = (&self.env, dir.join("queues"));
+        let opened = match self.salvage {
+            None => mattock_queue::View::open(env, &dir, checkpoint),
+            Some(_) => match mattock_queue::View::salvage(env, &dir, checkpoint) {
+                Err(error) if error.is_loss() => mattock_queue::View::open(env, &dir, 0),
+                opened => opened,
+            },
+        };
+        Ok(opened?)
     }
 
     pub(super) fn forgets(&self) -> bool {
@@ -81,5 +105,16 @@ impl Division {
             let found: u64 = self.shares.iter().map(|share| share.counts().queued).sum();
             salvage.lost = before.saturating_sub(found);
         }
+    }
+}
+
+/// What was opened, or nothing at all if it is lost.
+fn or_empty<T>(
+    opened: std::result::Result<T, DrumError>,
+    empty: impl FnOnce() -> std::result::Result<T, DrumError>,
+) -> Result<T> {
+    match opened {
+        Err(error) if error.is_loss() => Ok(empty()?),
+        opened => Ok(opened?),
     }
 }

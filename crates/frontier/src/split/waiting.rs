@@ -110,7 +110,7 @@ impl Division {
     pub(super) fn divide_queues(&mut self) -> Result<()> {
         let mut all = Vec::with_capacity(self.sources.len());
         for source in &self.sources {
-            all.push(View::open(&self.env, &source.dir.join("queues"), source.saved.checkpoints.queues)?);
+            all.push(self.queues(&source.dir, source.saved.checkpoints.queues)?);
         }
         let salvaging = self.salvage.is_some();
         // What a host has in the queue that it shares came before what it has in its own.
@@ -192,7 +192,8 @@ impl Division {
         let source = &self.sources[index];
         let Some((state, _)) = source.saved.budgets() else { return Ok(()) };
         let (checkpoint, _) = star::checkpoint_and_waiting(state).ok_or(FrontierError::Record)?;
-        let degrees: mattock_drum::View<Sources> = self.view(&source.dir, budget::DEGREES, checkpoint)?;
+        let dir = source.dir.clone();
+        let degrees: mattock_drum::View<Sources> = self.results(&dir, budget::DEGREES, checkpoint)?;
         let mut outcome = Ok(());
         degrees.undelivered(|answer| {
             keep_error(&mut outcome, answer.aux.get(star::HEADER_BYTES..).unwrap_or_default(), |record| {
@@ -210,10 +211,8 @@ impl Division {
         mut visit: impl FnMut(&mut Division, Undelivered<'_>, Request) -> Result<()>,
     ) -> Result<()> {
         let source = &self.sources[index];
-        let seen: mattock_drum::View<()> = self.view(&source.dir, "seen", source.saved.checkpoints.seen)?;
-        if let Some(salvage) = &mut self.salvage {
-            salvage.lost_links |= seen.has_lost_results();
-        }
+        let (dir, checkpoint) = (source.dir.clone(), source.saved.checkpoints.seen);
+        let seen: mattock_drum::View<()> = self.results(&dir, "seen", checkpoint)?;
         let mut outcome = Ok(());
         seen.undelivered(|link| {
             keep_error(&mut outcome, link, |link| {
@@ -228,7 +227,11 @@ impl Division {
     pub(super) fn note_arriving(&mut self) -> Result<()> {
         for index in 0..self.sources.len() {
             self.each_budgeting(index, |division, _, request| division.note_known(&request.url).map(|_| ()))?;
-            self.each_arriving(index, |division, _, request| division.owners.note(&request.url).map(|_| ()))?;
+            self.each_arriving(index, |division, link, request| {
+                // What it leads to may be lost, and must then not be taken for known: without an owner its key is forgotten.
+                let is_doubtful = division.salvage.is_some() && link.unique.is_none();
+                if is_doubtful { Ok(()) } else { division.owners.note(&request.url).map(|_| ()) }
+            })?;
         }
         Ok(())
     }

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use mattock_crawl::Control;
 use mattock_crawl::check::{CheckReport, FindingKind, repair};
-use mattock_env::Random;
 use mattock_env::sim::Simulation;
+use mattock_env::{Fault, Random};
 use mattock_repository::LedgerReader;
 use mattock_simweb::World;
 
@@ -146,4 +146,69 @@ fn the_pages_of_a_repaired_crawl_are_those_of_one_that_was_never_damaged() {
         }
     }
     assert!(remade > 2, "{remade}");
+}
+
+/// A repair that is interrupted leaves the damaged state or the one that was made of it; nothing is removed, and the next one ends it.
+#[test]
+fn a_repair_that_is_killed_is_made_again() {
+    let whole = stopped("zstd");
+    let damaged = |path: &&PathBuf| path.display().to_string().contains("/seen/run-");
+    let path = whole.keys().find(damaged).unwrap().clone();
+    let mut disk = whole.clone();
+    disk.get_mut(&path).unwrap()[100] ^= 4;
+    let mut simulation = world_of(&disk);
+    let begun = simulation.files().operations();
+    let report = repaired(&mut simulation);
+    let operations = simulation.files().operations() - begun;
+    assert!(report.whole && operations > 50, "{operations}: {report:#?}");
+    let aside = |disk: &Disk| {
+        let kept = |path: &PathBuf| path.display().to_string().contains("/damaged-");
+        disk.iter().filter(|(path, _)| kept(path)).map(|(_, bytes)| bytes.clone()).collect::<Vec<_>>()
+    };
+    let expected = aside(&simulation.files().snapshot());
+    assert!(expected.contains(&disk[&path]));
+    let (mut old, mut new) = (0, 0);
+    for number in 0..40 {
+        let mut simulation = world_of(&disk);
+        let files = simulation.files().clone();
+        // All along, and more often towards its end, where it counts.
+        let after = if number % 2 == 0 { operations * number / 40 } else { operations - 1 - number / 2 };
+        files.fail_at(files.operations() + after, Fault::Stop);
+        let killed = simulation.run(|env| async move { repair(&env, Path::new(ROOT), &mut |_| {}).is_err() });
+        files.clear_faults();
+        match number % 4 < 2 {
+            true => files.kill(),
+            false => files.crash(),
+        }
+        let layout = simulation.run(|env| async move { checked(&env) });
+        assert!(killed || layout.whole);
+        old += u32::from(!layout.whole);
+        new += u32::from(layout.whole);
+        let report = repaired(&mut simulation);
+        assert!(report.whole, "after {after} of {operations}: {report:#?}");
+        assert!(aside(&simulation.files().snapshot()) == expected, "after {after} of {operations}");
+        let again = repaired(&mut simulation);
+        assert!(again.repaired.is_empty() && again.state_hash == report.state_hash, "{again:#?}");
+        if number % 8 == 1 {
+            crawl_on(&mut simulation, world(), 9, &settings("zstd"));
+        }
+    }
+    assert!(old > 10 && new > 2, "{old} {new}");
+}
+
+/// What has nothing to do with the files is no reason to make anything of them.
+#[test]
+fn trouble_with_reading_is_not_taken_for_damage() {
+    let disk = stopped("zstd");
+    let ledger = PathBuf::from("/crawl/state/ledger/0");
+    let mut newer = disk.clone();
+    // The byte after the magic ones names the version.
+    newer.get_mut(&ledger).unwrap()[8] = 99;
+    let mut simulation = world_of(&newer);
+    let outcome = simulation.run(|env| async move { repair(&env, Path::new(ROOT), &mut |_| {}).map(|_| ()) });
+    let error = outcome.unwrap_err().to_string();
+    assert!(error.contains("version"), "{error}");
+    let mut after = simulation.files().snapshot();
+    after.retain(|path, _| path.starts_with(ROOT) && newer.contains_key(path));
+    assert!(after == newer, "nothing was touched");
 }
