@@ -1,5 +1,6 @@
 //! The command line.
 
+pub(crate) mod desk;
 pub(crate) mod lab;
 pub(crate) mod look;
 pub(crate) mod network;
@@ -41,6 +42,10 @@ pub(crate) enum Command {
     Why(look::WhyArgs),
     /// Say what limits a crawl, running or not, and what would change that
     Stalls(look::StallsArgs),
+    /// Steer a crawl that is running: pause, speed, blocks, seeds, checkpoints
+    Ctl(desk::CtlArgs),
+    /// Show a crawl that is not running in a browser
+    Console(desk::ConsoleArgs),
     /// Fetch one URL the way a crawl would, and show step by step what happens
     Fetch(Box<FetchArgs>),
     /// Read robots.txt files
@@ -123,6 +128,13 @@ pub(crate) struct CrawlArgs {
 
     #[command(flatten)]
     pub(crate) network: NetworkArgs,
+
+    /// Show and steer the crawl in a browser, at this address: 127.0.0.1:7070
+    #[arg(long, value_name = "ADDRESS", env = "MATTOCK_CONSOLE")]
+    pub(crate) console: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) token: desk::TokenArgs,
 
     /// Print the result as one JSON object on stdout
     #[arg(long)]
@@ -331,6 +343,8 @@ pub(crate) enum BenchCommand {
     Drum(BenchDrumArgs),
     /// What checkpoints cost a crawl with millions of URLs waiting, and how soon it goes on after a crash
     Checkpoint(BenchCheckpointArgs),
+    /// What a console that is watched costs a crawl
+    Console(BenchConsoleArgs),
     /// What a whole crawl costs per page, next to the least that a page could cost
     Crawl(BenchCrawlArgs),
     /// What a page costs from the socket to the archive, next to the least it could cost
@@ -402,6 +416,21 @@ pub(crate) struct BenchCheckpointArgs {
 
     /// How long each of the turns takes, with checkpoints and without
     #[arg(long, value_name = "N", default_value_t = 40)]
+    pub(crate) seconds: u64,
+
+    /// Where the crawl goes while it runs
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub(crate) dir: PathBuf,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct BenchConsoleArgs {
+    /// How long each of the sixteen slices takes, with a console and without
+    #[arg(long, value_name = "N", default_value_t = 10)]
     pub(crate) seconds: u64,
 
     /// Where the crawl goes while it runs

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+use mattock_console::ConsoleError;
 use mattock_crawl::{ConfigError, CrawlError};
 use mattock_env::Env;
 use mattock_simweb::{ServeError, SimwebError};
@@ -70,6 +71,10 @@ fn is_usage(error: &anyhow::Error) -> bool {
         || error.is::<ConfigError>()
         || error.is::<SimwebError>()
         || matches!(error.downcast_ref(), Some(ServeError::TimeScale(_)))
+        || matches!(
+            error.downcast_ref(),
+            Some(ConsoleError::Address { .. } | ConsoleError::NoToken { .. } | ConsoleError::WeakToken)
+        )
         || matches!(
             error.downcast_ref(),
             Some(

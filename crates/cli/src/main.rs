@@ -28,6 +28,8 @@ fn main() -> ExitCode {
         Command::Demo(args) => commands::demo::run(args),
         Command::Why(args) => commands::why::run(&args),
         Command::Stalls(args) => commands::stalls::run(&args),
+        Command::Ctl(args) => commands::ctl::run(&args),
+        Command::Console(args) => commands::console::run(&args),
         Command::Fetch(args) => commands::fetch::run(*args),
         Command::Robots(args) => commands::robots::run(args),
         Command::Simweb(args) => commands::simweb::run(args),

@@ -3,7 +3,8 @@
 //! A run that fails because the disk is full or broken is not the end: the crawl waits until that is over, goes back to its last
 //! checkpoint, and runs again.
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,6 +22,9 @@ use crate::exchange::Hub;
 use crate::member::{Common, Outcome};
 use crate::repartition::{self, Division};
 use crate::status::Reporter;
+use crate::steer::blocks::OperatorBlocks;
+use crate::steer::desk::{Desk, Live};
+use crate::steer::{Level, helm};
 use crate::storage;
 use crate::summary::Totals;
 use crate::{CheckpointProblem, Config, Control, CrawlError, End, Progress, RawConfig, Summary};
@@ -54,6 +58,8 @@ pub struct Crawl {
     /// Whether there was an earlier run, however it ended.
     restarted: bool,
     progress: Arc<Progress>,
+    /// What its control reaches for.
+    desk: Arc<Desk>,
     /// Other processes are kept out until it is dropped.
     _lock: File,
 }
@@ -100,6 +106,8 @@ impl Crawl {
         directory.write_config(&merged)?;
         let prefixes = [before, Some(config.archive_prefix.clone()), Some(WriterOptions::default().prefix)];
         let progress = Arc::new(Progress::new(config.partitions));
+        let blocks = OperatorBlocks::open(&env.files, &directory.blocks(), &Blocklist::default())?;
+        let desk = Desk::new(env, &directory, &progress, blocks, merged, config.clone());
         let mut crawl = Crawl {
             env: env.clone(),
             directory,
@@ -110,6 +118,7 @@ impl Crawl {
             divided_from: None,
             restarted,
             progress,
+            desk: Arc::new(desk),
             _lock: lock,
         };
         crawl.go_back()?;
@@ -140,6 +149,7 @@ impl Crawl {
             self.divided_from = Some(before);
         }
         self.directory = self.directory.with_layout(self.checkpoint.layout);
+        self.progress.committed(self.checkpoint.number, self.checkpoint.unix_micros, Duration::ZERO);
         Ok(())
     }
 
@@ -173,18 +183,41 @@ impl Crawl {
         self.progress.clone()
     }
 
+    /// A handle that steers it. The one that [`Crawl::run`] is given does so in any case; this one can be used before.
+    pub fn control(&self) -> Control {
+        let control = Control::default();
+        control.attach(&self.desk);
+        control
+    }
+
+    /// Where logs belong.
+    pub fn logs(&self) -> PathBuf {
+        self.directory.logs()
+    }
+
     /// Crawls. Must be called inside [`mattock_env::run`] or a simulation: fetches are local tasks. With more than one partition
     /// each has a thread of its own; in a simulation they share the one that there is.
     pub async fn run(mut self, control: Control) -> Result<Summary, CrawlError> {
         let begun = self.env.clock.now();
-        let reporter = Reporter::begin(&self.env, &self.directory, &self.config, &self.progress);
+        control.attach(&self.desk);
+        let how = if self.is_resumed() { "goes on" } else { "begins" };
+        control.note(
+            Level::Info,
+            "crawl",
+            &format!("the crawl {how} with {} partitions", self.config.partitions),
+        );
+        let steering = tokio::task::spawn_local(helm::steer(self.desk.clone(), control.clone()));
+        let reporter = Reporter::begin(&self.env, &self.directory, &self.config, &self.progress, &control);
         let cpu_begun = mattock_env::cpu_seconds().unwrap_or_default();
-        let outcomes = loop {
-            match self.run_once(&control).await {
-                Ok(outcomes) => break outcomes,
-                Err(error) => self.recover(error, &control).await?,
-            }
-        };
+        let outcomes = self.run_to_end(&control).await;
+        steering.abort();
+        let _ = steering.await;
+        self.desk.end();
+        match &outcomes {
+            Ok(_) => control.note(Level::Info, "crawl", "the run has ended in good order"),
+            Err(error) => control.note(Level::Error, "crawl", &format!("the run has failed: {error}")),
+        }
+        let outcomes = outcomes?;
         drop(reporter);
         let (mut end, mut urls_seen, mut urls_queued) = (End::Complete, 0, 0);
         let mut totals = Totals::default();
@@ -220,6 +253,20 @@ impl Crawl {
         })
     }
 
+    /// Runs until the end, as often as the disk fails and recovers.
+    async fn run_to_end(&mut self, control: &Control) -> Result<Vec<Outcome>, CrawlError> {
+        loop {
+            // What was changed while it ran holds for the next run too.
+            self.config = Config::clone(&self.desk.config());
+            let outcomes = self.run_once(control).await;
+            self.desk.leave();
+            match outcomes {
+                Ok(outcomes) => return Ok(outcomes),
+                Err(error) => self.recover(error, control).await?,
+            }
+        }
+    }
+
     /// Waits until the disk does what it is asked again, and goes back to the last checkpoint, which is whole whatever it did.
     async fn recover(&mut self, mut error: CrawlError, control: &Control) -> Result<(), CrawlError> {
         self.restarted = true;
@@ -236,7 +283,7 @@ impl Crawl {
     /// Crawls until the end, or until something fails.
     async fn run_once(&self, control: &Control) -> Result<Vec<Outcome>, CrawlError> {
         let Crawl { env, directory, config, checkpoint, .. } = self;
-        let blocklist = Blocklist::default();
+        let blocklist = self.desk.blocks.in_force();
         let mut helpers = Vec::new();
         if let Some(path) = &config.links.blocklist {
             let file = BlocklistFile::open(&env.files, path, &blocklist)?;
@@ -258,22 +305,27 @@ impl Crawl {
             config.checkpoint.clone(),
         );
         let pages = checkpoint.partitions.iter().map(|record| record.totals.pages).sum();
+        let mut before = BTreeMap::new();
+        for (name, count) in checkpoint.partitions.iter().flat_map(|record| &record.totals.outcomes) {
+            *before.entry(name.clone()).or_default() += count;
+        }
+        self.progress.begin(before);
         let (hub, inboxes) = Hub::new(config.partitions, config.max_pages, pages);
+        let servers = Arc::new(servers);
+        self.desk.enter(Live { hub, coordinator: coordinator.clone(), servers: servers.clone() });
         helpers.push(tokio::task::spawn_local(coordinator.clone().keep_time()));
         helpers.push(tokio::task::spawn_local(storage::watch(
             env.clone(),
-            directory.root().to_path_buf(),
-            config.checkpoint.disk_reserve_bytes,
-            hub,
+            self.desk.clone(),
+            control.clone(),
             coordinator.clone(),
-            self.progress.clone(),
         )));
         let common = Common {
             env: env.clone(),
             config: config.clone(),
             directory: directory.clone(),
             coordinator,
-            servers: Arc::new(servers),
+            servers,
             restarted: self.restarted,
             blocklist,
             control: control.clone(),

@@ -4,6 +4,8 @@
 //! |---|---|
 //! | `crawl.toml` | the configuration that the crawl was last run with, under a line with version and checksum; marks the directory as a crawl |
 //! | `warc/*.warc.*` | the archive |
+//! | `blocks.txt` | what the operator has blocked, if anything |
+//! | `logs/*` | what the program has said |
 //! | `state/lock` | held by the process that crawls, so that there is only one |
 //! | `state/CHECKPOINT` | the checkpoint that a restart goes back to; `CHECKPOINT.copy` is the same once more |
 //! | `state/STATUS` | what the process that crawls is doing; gone when it has ended in good order |
@@ -290,6 +292,16 @@ impl Directory {
 
     pub(crate) fn warc(&self) -> PathBuf {
         self.root.join("warc")
+    }
+
+    /// What the operator has blocked.
+    pub(crate) fn blocks(&self) -> PathBuf {
+        self.root.join("blocks.txt")
+    }
+
+    /// The logs.
+    pub(crate) fn logs(&self) -> PathBuf {
+        self.root.join("logs")
     }
 
     /// The frontier of a partition.

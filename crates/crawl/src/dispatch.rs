@@ -7,12 +7,13 @@ use mattock_frontier::{HostToResolve, Next, Purpose, Visit};
 use mattock_weburl::WebUrl;
 
 use crate::partition::{Came, Errand, Run, TURN};
+use crate::steer::limiter::Claim;
 use crate::{CrawlError, End, task};
 
 /// How long until a partition that others hold up looks again.
 const HELD_UP: Duration = Duration::from_millis(5);
-/// How long until a partition that was told to hold looks again.
-const HELD: Duration = Duration::from_secs(1);
+/// How long until a partition that pauses, or has reached its speed limit, looks again at the latest.
+const HELD: Duration = Duration::from_millis(200);
 
 /// What the dispatcher found.
 pub(crate) enum Idle {
@@ -27,10 +28,10 @@ pub(crate) enum Idle {
 impl Run<'_> {
     /// Begins visits that are allowed now, a turn's worth of them; none if so many wait to be taken back.
     pub(crate) fn dispatch(&mut self, come_back: usize) -> Result<Idle, CrawlError> {
-        let hub = self.partition.inbox.hub.clone();
+        let (hub, control) = (self.partition.inbox.hub.clone(), self.partition.control.clone());
         let mut left = if come_back < TURN { TURN } else { 0 };
         loop {
-            if self.partition.control.is_stopping() {
+            if control.is_stopping() {
                 hub.finish(End::Stopped);
             }
             if let Some(end) = hub.end() {
@@ -43,7 +44,7 @@ impl Run<'_> {
                 return Ok(Idle::Not);
             }
             let now = self.partition.env.clock.now();
-            if hub.is_held() {
+            if control.is_paused() {
                 return Ok(Idle::Until(Some(now + HELD)));
             }
             if self.partition.outbox.is_held_up() {
@@ -53,7 +54,17 @@ impl Run<'_> {
                 // What others have claimed may come back.
                 return Ok(Idle::Until((hub.partitions() > 1).then(|| now + HELD_UP)));
             }
+            let claim = match control.limiter().claim(now) {
+                Ok(claim) => claim,
+                Err(time) => {
+                    hub.unclaim_page();
+                    return Ok(Idle::Until(Some(time.min(now + HELD))));
+                }
+            };
             let next = self.partition.frontier.next(now)?;
+            if !matches!(next, Next::Visit(_)) {
+                control.limiter().give_back(claim, now);
+            }
             if !matches!(&next, Next::Visit(visit) if visit.is_page()) {
                 hub.unclaim_page();
             }
@@ -61,7 +72,7 @@ impl Run<'_> {
             match next {
                 Next::Visit(visit) => {
                     left -= 1;
-                    self.begin(visit);
+                    self.begin(visit, claim);
                 }
                 Next::Resolve(host) => self.locate(host, now),
                 Next::WaitUntil(time) => return Ok(Idle::Until(Some(time))),
@@ -96,13 +107,13 @@ impl Run<'_> {
         self.in_flight.insert(number, (errand, task));
     }
 
-    fn begin(&mut self, visit: Visit) {
+    fn begin(&mut self, visit: Visit, claim: Claim) {
         let connection = self.connections.take(visit.request.url.host());
         let (client, url, server) = (self.client.clone(), visit.request.url.clone(), visit.server);
         let is_robots = visit.purpose != Purpose::Page;
         // One byte more than is read of it tells that there is more.
         let body_bytes_max = if is_robots { mattock_robots::BODY_BYTES_MAX + 1 } else { usize::MAX };
-        self.spawn(Errand::Visit(visit), async move {
+        self.spawn(Errand::Visit(visit, claim), async move {
             let (exchange, connection) =
                 client.fetch_beginning(&url, server, connection, body_bytes_max).await;
             Came::Fetched(Box::new(exchange), connection)
@@ -116,7 +127,7 @@ impl Run<'_> {
         for (_, (errand, task)) in std::mem::take(&mut self.in_flight) {
             task.abort();
             match errand {
-                Errand::Visit(visit) => {
+                Errand::Visit(visit, _) => {
                     if visit.is_page() {
                         self.partition.inbox.hub.unclaim_page();
                     }

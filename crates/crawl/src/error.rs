@@ -50,6 +50,25 @@ pub enum CrawlError {
         /// What is wrong with it.
         message: String,
     },
+    /// There is no crawl that could do it now.
+    #[error("the crawl does not run; try again when it does")]
+    NotRunning,
+    /// A setting that cannot be changed now.
+    #[error("`{name}` cannot be changed while the crawl runs{}", suggestion.as_ref().map_or(String::new(), |near| format!("; did you mean `{near}`?")))]
+    NotLive {
+        /// What was asked for.
+        name: String,
+        /// The setting that is most like it.
+        suggestion: Option<String>,
+    },
+    /// Something that an operator has written and that means nothing.
+    #[error("{rule}: {message}")]
+    Rule {
+        /// What was written, or where.
+        rule: String,
+        /// What is wrong with it.
+        message: String,
+    },
     /// Another partition could not go on; its error says why.
     #[error("another partition of the crawl has failed")]
     OtherPartition,

@@ -9,13 +9,15 @@
 //! have: then every parcel is in a box, and each empties its own before it saves itself.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use mattock_frontier::Link;
+use mattock_frontier::{Link, Politeness};
 use mattock_weburl::WebUrl;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::oneshot;
 
 use crate::End;
+use crate::steer::{HostQuery, HostRow};
 use crate::watched::Watched;
 
 /// A parcel is sent when it has so many links.
@@ -25,9 +27,21 @@ const WAITING_MAX: usize = 64 << 10;
 /// Links that an outbox remembers having sent: a power of two.
 const RECENT: usize = 16 << 10;
 
-/// Links from one partition to another.
+/// What an operator wants of a partition.
+#[derive(Debug)]
+pub(crate) enum Order {
+    /// Make these part of the scope, and fetch those that are yours.
+    Seeds(Arc<[WebUrl]>),
+    /// Be as polite as this.
+    Politeness(Box<Politeness>),
+    /// Say which hosts you have.
+    Hosts(HostQuery, oneshot::Sender<Vec<HostRow>>),
+}
+
+/// Links from one partition to another, or what an operator wants.
 #[derive(Debug, Default)]
 pub(crate) struct Parcel {
+    pub(crate) order: Option<Order>,
     pub(crate) links: Vec<Link>,
     /// Links between domains, for their reputation: target and source.
     pub(crate) edges: Vec<(u64, u64)>,
@@ -40,9 +54,8 @@ pub(crate) struct Hub {
     /// Partitions that have work, and parcels on their way.
     units: AtomicUsize,
     over: Watched<Option<End>>,
-    /// Whether nothing is to be begun for now.
-    held: AtomicBool,
-    page_limit: u64,
+    /// `u64::MAX` if there is none.
+    page_limit: AtomicU64,
     /// Pages fetched, and those being fetched.
     pages_claimed: AtomicU64,
     pages: AtomicU64,
@@ -81,8 +94,7 @@ impl Hub {
             boxes,
             units: AtomicUsize::new(partitions),
             over: Watched::new((pages >= page_limit).then_some(End::MaxPages)),
-            held: AtomicBool::new(false),
-            page_limit,
+            page_limit: AtomicU64::new(page_limit),
             pages_claimed: AtomicU64::new(pages),
             pages: AtomicU64::new(pages),
         });
@@ -117,36 +129,57 @@ impl Hub {
         self.over.wait_for(Option::is_some).await;
     }
 
-    /// Has nobody begin anything, or everybody go on.
-    pub(crate) fn hold(&self, held: bool) {
-        self.held.store(held, Ordering::Relaxed);
-    }
-
-    pub(crate) fn is_held(&self) -> bool {
-        self.held.load(Ordering::Relaxed)
+    /// Another limit from now on. If there are as many pages already, the run is over.
+    pub(crate) fn set_page_limit(&self, limit: Option<u64>) {
+        let limit = limit.unwrap_or(u64::MAX);
+        self.page_limit.store(limit, Ordering::Relaxed);
+        if self.pages.load(Ordering::Relaxed) >= limit {
+            self.finish(End::MaxPages);
+        }
     }
 
     /// Takes one page of the limit; whether there was one left.
     pub(crate) fn claim_page(&self) -> bool {
-        if self.page_limit == u64::MAX {
+        let limit = self.page_limit.load(Ordering::Relaxed);
+        if limit == u64::MAX {
+            // Counted all the same: there may be a limit later.
+            self.pages_claimed.fetch_add(1, Ordering::Relaxed);
             return true;
         }
-        let claim = |claimed| (claimed < self.page_limit).then_some(claimed + 1);
+        let claim = |claimed| (claimed < limit).then_some(claimed + 1);
         self.pages_claimed.fetch_update(Ordering::Relaxed, Ordering::Relaxed, claim).is_ok()
     }
 
     /// Gives back what was claimed and not used.
     pub(crate) fn unclaim_page(&self) {
-        if self.page_limit < u64::MAX {
-            self.pages_claimed.fetch_sub(1, Ordering::Relaxed);
-        }
+        self.pages_claimed.fetch_sub(1, Ordering::Relaxed);
     }
 
     /// A page that was claimed has been fetched.
     pub(crate) fn count_page(&self) {
-        if self.page_limit < u64::MAX && self.pages.fetch_add(1, Ordering::Relaxed) + 1 >= self.page_limit {
+        let pages = self.pages.fetch_add(1, Ordering::Relaxed) + 1;
+        if pages >= self.page_limit.load(Ordering::Relaxed) {
             self.finish(End::MaxPages);
         }
+    }
+
+    /// Sends an order to a partition; whether it can still be carried out. Who sends it holds no unit, so it must not be the last.
+    pub(crate) fn order(&self, to: usize, order: Order) -> bool {
+        let more = |units: usize| (units > 0).then_some(units + 1);
+        if self.end().is_some() || self.units.fetch_update(Ordering::AcqRel, Ordering::Relaxed, more).is_err()
+        {
+            return false;
+        }
+        let sent = self.boxes[to].sender.send(Parcel { order: Some(order), ..Parcel::default() }).is_ok();
+        if !sent {
+            self.give_back();
+        }
+        sent
+    }
+
+    /// Links that wait at a partition.
+    pub(crate) fn waiting(&self, at: usize) -> u64 {
+        self.boxes[at].waiting.load(Ordering::Relaxed) as u64
     }
 
     fn send(&self, to: usize, parcel: Parcel) {

@@ -11,10 +11,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mattock_env::Env;
+use mattock_env::{Env, Time};
 use mattock_extract::Options;
 use mattock_fetch::{Client, ClientOptions, Connection, Exchange, Failure};
-use mattock_frontier::{Frontier, HostToResolve, Visit};
+use mattock_frontier::{Frontier, HostToResolve, Purpose, Visit};
 use mattock_repository::{Ledger, WarcWriter};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::JoinHandle;
@@ -22,10 +22,11 @@ use tokio::task::JoinHandle;
 use crate::checkpoint::Part;
 use crate::connections::Connections;
 use crate::dispatch::Idle;
-use crate::exchange::{Inbox, Outbox, Parcel};
-use crate::progress::Reading;
+use crate::exchange::{Inbox, Order, Outbox, Parcel};
+use crate::progress::{Reading, Waiting};
 use crate::returns::{Haste, Returns};
 use crate::settle::Unread;
+use crate::steer::limiter::Claim;
 use crate::summary::Totals;
 use crate::task::Report;
 use crate::{Config, Control, CrawlError, End, LinkRules, Progress};
@@ -43,7 +44,7 @@ pub(crate) enum Came {
 
 /// What a task is for.
 pub(crate) enum Errand {
-    Visit(Visit),
+    Visit(Visit, Claim),
     Locate(HostToResolve),
 }
 
@@ -60,6 +61,8 @@ pub(crate) const TURN: usize = 16;
 
 /// So many turns of a busy loop go by before others hear of it.
 const TURNS_UNSEEN: u64 = 32;
+/// How often others hear of what is dearer to find out.
+const PUBLISH_EVERY: Duration = Duration::from_millis(100);
 /// How long the loop rests after a bulky document.
 const AFTER_BULKY: Duration = Duration::from_millis(1);
 /// Parcels taken in between two turns.
@@ -98,6 +101,9 @@ pub(crate) struct Run<'a> {
     /// What was settled and is read while the next requests are on their way: at most a turn's worth, and none when a checkpoint
     /// begins.
     pub(crate) unread: VecDeque<Unread>,
+    /// Requests that came back.
+    pub(crate) requests: u64,
+    pub(crate) publish_next: Time,
 }
 
 /// What was taken back in a turn.
@@ -153,6 +159,8 @@ impl Partition {
             number_next: 0,
             returns: Returns::new(),
             unread: VecDeque::new(),
+            requests: 0,
+            publish_next: Time::ZERO,
         };
         let end = run.drive(receiver).await;
         run.publish();
@@ -260,7 +268,7 @@ impl Run<'_> {
                     self.take_back_some(Haste::Busy)?;
                     fetched = false;
                 }
-                parcel = self.partition.inbox.take() => self.take_in(&parcel)?,
+                parcel = self.partition.inbox.take() => self.take_in(parcel)?,
                 () = part.seat.called(), if call.is_none() => {}
                 () = control.stopped(), if over.is_none() => {}
                 () = hub.ended(), if over.is_none() => {}
@@ -273,14 +281,45 @@ impl Run<'_> {
     pub(crate) fn take_in_some(&mut self) -> Result<bool, CrawlError> {
         for count in 0..PARCELS {
             let Some(parcel) = self.partition.inbox.try_take() else { return Ok(count > 0) };
-            self.take_in(&parcel)?;
+            self.take_in(parcel)?;
         }
         Ok(true)
     }
 
-    pub(crate) fn take_in(&mut self, parcel: &Parcel) -> Result<(), CrawlError> {
+    pub(crate) fn take_in(&mut self, parcel: Parcel) -> Result<(), CrawlError> {
         self.partition.frontier.receive(&parcel.links, &parcel.edges)?;
+        if let Some(order) = parcel.order {
+            self.carry_out(order)?;
+        }
         self.partition.inbox.taken_in();
+        Ok(())
+    }
+
+    /// Does what an operator wants.
+    fn carry_out(&mut self, order: Order) -> Result<(), CrawlError> {
+        let partition = &mut *self.partition;
+        match order {
+            Order::Seeds(seeds) => {
+                for seed in seeds.iter() {
+                    partition.frontier.include(seed);
+                }
+                let (hub, own) = (partition.inbox.hub.clone(), partition.inbox.index);
+                for seed in seeds.iter().filter(|seed| hub.owner(seed) == own) {
+                    partition.frontier.seed(seed.clone())?;
+                }
+            }
+            Order::Politeness(politeness) => {
+                partition.config.politeness = (*politeness).clone();
+                partition.frontier.set_politeness(*politeness);
+            }
+            Order::Hosts(query, answer) => {
+                let (now, domains) = (partition.env.clock.now(), &partition.totals.domains);
+                let pages = |domain: &str| domains.get(domain).copied();
+                let rows = query.answer(&partition.frontier, partition.inbox.index, now, pages);
+                // Whoever asked may have gone away meanwhile.
+                let _ = answer.send(rows);
+            }
+        }
         Ok(())
     }
 
@@ -288,7 +327,7 @@ impl Run<'_> {
     pub(crate) fn count_failed(&mut self) -> Result<(), CrawlError> {
         let partition = &mut *self.partition;
         for (request, outcome) in partition.frontier.take_failed() {
-            partition.totals.count_request(&request, outcome);
+            partition.count_request(&request, outcome, "because its host did");
             partition.note_failure(&request, outcome)?;
         }
         Ok(())
@@ -297,7 +336,7 @@ impl Run<'_> {
     /// Puts an errand that is back where it waits.
     fn sort(&mut self, report: Report<Came>) {
         let bulky = match (&report.1, self.in_flight.get(&report.0)) {
-            (Some(Came::Fetched(exchange, _)), Some((Errand::Visit(visit), _))) => {
+            (Some(Came::Fetched(exchange, _)), Some((Errand::Visit(visit, _), _))) => {
                 self.is_bulky(visit, exchange)
             }
             _ => false,
@@ -320,23 +359,48 @@ impl Run<'_> {
         Ok(taken)
     }
 
-    fn publish(&self) {
+    fn publish(&mut self) {
         let partition = &*self.partition;
         let counts = partition.frontier.counts();
-        let locating = self.in_flight.values().filter(|(errand, _)| matches!(errand, Errand::Locate(_)));
-        partition.progress.publish(
-            partition.inbox.index,
-            Reading {
-                pages: partition.totals.pages,
-                bytes: partition.totals.bytes,
-                errors: partition.totals.errors,
-                queued: counts.queued,
-                in_flight: self.in_flight.len() as u64,
-                locating: locating.count() as u64,
-                hosts: counts.hosts,
-                seen: counts.accounts.seen,
-            },
-        );
+        let count =
+            |is: fn(&Errand) -> bool| self.in_flight.values().filter(|(errand, _)| is(errand)).count();
+        let locating = count(|errand| matches!(errand, Errand::Locate(_)));
+        let robots =
+            count(|errand| matches!(errand, Errand::Visit(visit, _) if visit.purpose != Purpose::Page));
+        let index = partition.inbox.index;
+        let reading = Reading {
+            pages: partition.totals.pages,
+            bytes: partition.totals.bytes,
+            errors: partition.totals.errors,
+            requests: self.requests,
+            queued: counts.queued,
+            in_flight: self.in_flight.len() as u64,
+            locating: locating as u64,
+            robots: robots as u64,
+            hosts: counts.hosts,
+            seen: counts.accounts.seen,
+            waiting: Waiting::default(),
+        };
+        partition.progress.publish(index, &reading);
+        let now = partition.env.clock.now();
+        if now < self.publish_next {
+            return;
+        }
+        let stages = partition.frontier.stages();
+        let waiting = Waiting {
+            exchange: partition.inbox.hub.waiting(index),
+            new: stages.new,
+            budget: stages.budget,
+            ready: stages.ready,
+            overflow: stages.overflow,
+            bench: stages.bench,
+            deferred: stages.deferred,
+            rules: stages.rules,
+            returned: self.returns.len() as u64,
+            unread: self.unread.len() as u64,
+        };
+        partition.progress.publish_waiting(index, waiting);
+        self.publish_next = now + PUBLISH_EVERY;
     }
 }
 

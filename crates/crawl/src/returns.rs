@@ -56,6 +56,11 @@ impl<T> Returns<T> {
         self.plain.len()
     }
 
+    /// All that wait.
+    pub(crate) fn len(&self) -> usize {
+        self.plain.len() + self.bulky.len()
+    }
+
     /// When the next of the bulky ones may be settled, if there are any.
     pub(crate) fn due(&self) -> Option<Time> {
         // With nobody to make way for there is no reason to pause.

@@ -150,6 +150,11 @@ impl SavedCrawl {
         self.directory.warc()
     }
 
+    /// What the operator has blocked.
+    pub(crate) fn blocks(&self) -> PathBuf {
+        self.directory.blocks()
+    }
+
     /// The directory of a partition's frontier.
     pub fn frontier(&self, partition: usize) -> PathBuf {
         self.directory.with_layout(self.checkpoint.layout).frontier(partition)

@@ -13,7 +13,7 @@ impl Run<'_> {
         self.partition.part.seat.pass(call).await?;
         for _ in 0..self.partition.inbox.len() {
             let Some(parcel) = self.partition.inbox.try_take() else { break };
-            self.take_in(&parcel)?;
+            self.take_in(parcel)?;
         }
         self.count_failed()?;
         let totals = self.partition.totals_now();
@@ -30,7 +30,8 @@ impl Run<'_> {
             return Ok(true);
         }
         let done = partition.part.poll(&mut partition.frontier)?;
-        partition.progress.committed(partition.part.committed());
+        let (made, took) = partition.part.seat.coordinator.made();
+        partition.progress.committed(partition.part.committed(), made, took);
         Ok(done)
     }
 

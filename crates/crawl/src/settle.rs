@@ -1,5 +1,6 @@
 //! What becomes of an errand that is over: stored, judged, its links taken, its host released.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use mattock_fetch::{
@@ -36,10 +37,14 @@ impl Run<'_> {
         let Some((errand, _)) = self.in_flight.remove(&number) else { return Ok(0) };
         let mut bytes = 0;
         match (errand, came) {
-            (Errand::Visit(visit), Some(Came::Fetched(exchange, connection))) => {
+            (Errand::Visit(visit, claim), Some(Came::Fetched(exchange, connection))) => {
+                self.requests += 1;
+                let now = self.partition.env.clock.now();
+                self.partition.control.limiter().came(claim, exchange.bytes_received(), now);
+                self.partition.watch(exchange.outcome);
                 bytes = self.settle(visit, *exchange, connection)?;
             }
-            (Errand::Visit(visit), _) => self.settle_broken(visit)?,
+            (Errand::Visit(visit, _), _) => self.settle_broken(visit)?,
             (Errand::Locate(host), came) => self.located(&host, came)?,
         }
         self.count_failed()?;
@@ -52,6 +57,9 @@ impl Run<'_> {
             Some(Came::Located(found)) => found,
             _ => Err(Failure::Internal),
         };
+        if let Ok(Some(_)) | Err(_) = &found {
+            self.partition.count_lookup(found.as_ref().err().copied());
+        }
         match found.transpose() {
             Some(found) => {
                 let found = found.map(|address| (address, ADDRESS_VALID));
@@ -171,7 +179,11 @@ impl Run<'_> {
                 partition.frontier.came(&request.url, content)?;
             }
             match request.target {
-                Target::Page => partition.totals.count(outcome, &request.url),
+                Target::Page => {
+                    let took = exchange.finished.since(exchange.begun);
+                    let detail = || format!("try {}, {} ms", request.attempt + 1, took.as_millis());
+                    partition.count_page(&request.url, outcome, detail);
+                }
                 Target::Sitemap { .. } if content.is_some() => {}
                 Target::Sitemap { .. } => partition.totals.count_sitemap(&outcome.to_string()),
             }
@@ -217,7 +229,7 @@ impl Run<'_> {
         tracing::error!(url = visit.request.url.as_str(), "a fetch broke down");
         match &visit.purpose {
             Purpose::Robots { .. } => partition.totals.robots_fetches += 1,
-            Purpose::Page => partition.totals.count_request(&visit.request, outcome),
+            Purpose::Page => partition.count_request(&visit.request, outcome, "its fetch broke down"),
         }
         if visit.is_page() {
             partition.inbox.hub.unclaim_page();
@@ -246,6 +258,11 @@ impl Run<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether it is the name servers' fault.
+fn is_name_server(failure: Failure) -> bool {
+    matches!(failure, Failure::NameServer | Failure::NameTimeout)
 }
 
 /// How long the server wants to be left alone. On other answers than these the field means nothing, and one page could
@@ -283,6 +300,49 @@ fn content<'a>(
 }
 
 impl Partition {
+    /// Counts a page that is the last word on its URL, and keeps it as an example if it came to nothing.
+    fn count_page(&mut self, url: &WebUrl, outcome: FetchOutcome, detail: impl FnOnce() -> String) {
+        self.totals.count(outcome, url);
+        self.progress.count(outcome);
+        if outcome.status().is_none_or(|status| status >= 400) {
+            let unix_micros = self.env.clock.unix().as_micros();
+            self.progress.examples().add(outcome.to_string(), url.as_str(), unix_micros, detail());
+        }
+    }
+
+    /// The same for a request that had no answer of its own.
+    pub(crate) fn count_request(&mut self, request: &Request, outcome: FetchOutcome, detail: &str) {
+        match request.target {
+            Target::Page => self.count_page(&request.url, outcome, || detail.to_owned()),
+            Target::Sitemap { .. } => self.totals.count_sitemap(&outcome.to_string()),
+        }
+    }
+
+    /// Counts what came of a request, for those who watch.
+    fn watch(&self, outcome: FetchOutcome) {
+        let failed = match outcome {
+            FetchOutcome::Answered(status) => status >= 500 || status == 429,
+            FetchOutcome::Failed(failure) => {
+                if is_name_server(failure) {
+                    self.count_lookup(Some(failure));
+                }
+                true
+            }
+        };
+        if failed {
+            self.progress.counters().failed.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Counts a look-up of a name.
+    fn count_lookup(&self, failure: Option<Failure>) {
+        let counters = self.progress.counters();
+        counters.lookups.fetch_add(1, Ordering::Relaxed);
+        if failure.is_some_and(is_name_server) {
+            counters.lookups_failed.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
     /// A URL is settled without an answer of its server to it.
     pub(crate) fn note_failure(
         &mut self,

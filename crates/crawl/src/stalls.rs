@@ -29,6 +29,10 @@ pub enum Limit {
     MaxPages,
     /// The disk, or whatever else the crawl complains of.
     Trouble,
+    /// Somebody, or the schedule, has it pause.
+    Paused,
+    /// Its speed limit is reached.
+    Speed,
     /// The processor.
     Cpu,
     /// Name servers.
@@ -156,7 +160,11 @@ impl State<'_> {
                 .or_else(|| self.politeness())
         };
         let found = match self.live {
-            Some(live) => self.trouble(live).or_else(|| self.machine(live)).or_else(of_work),
+            Some(live) => self
+                .trouble(live)
+                .or_else(|| self.steering(live))
+                .or_else(|| self.machine(live))
+                .or_else(of_work),
             None => self.not_running(),
         };
         found.unwrap_or_else(|| {
@@ -214,6 +222,28 @@ impl State<'_> {
             Limit::Trouble,
             format!("It waits for somebody: {trouble}."),
             &["it goes on by itself when that is over"],
+        )
+    }
+
+    /// Whether it may not be any faster.
+    fn steering(&self, live: &Status) -> Option<Judgement> {
+        if let Some(reason) = &live.paused {
+            return judged(
+                Limit::Paused,
+                format!("It pauses: {reason}."),
+                &["it goes on when whoever paused it resumes it, or the schedule says so"],
+            );
+        }
+        let is_reached = |limit: Option<f64>, rate: f64| limit.filter(|limit| rate >= 0.9 * limit);
+        let pages = is_reached(live.speed.pages_per_s, live.requests_per_s);
+        let bits = is_reached(live.speed.bits_per_s, live.bytes_per_s * 8.0);
+        let limit = pages
+            .map(|limit| format!("{limit} requests/s"))
+            .or(bits.map(|limit| format!("{} Mbit/s", limit / 1e6)))?;
+        judged(
+            Limit::Speed,
+            format!("Its speed limit of {limit} is reached."),
+            &["a higher limit, by [speed] or [[schedule]] in its configuration, or by hand"],
         )
     }
 

@@ -13,7 +13,8 @@ use serde::{Deserialize, Serialize};
 use tokio::task::JoinHandle;
 
 use crate::directory::Directory;
-use crate::{Config, Progress, sealed};
+use crate::steer::SpeedLimit;
+use crate::{Config, Control, Progress, sealed};
 
 const TITLE: &str = "mattock status";
 const VERSION: u32 = 1;
@@ -53,6 +54,12 @@ pub struct Status {
     pub free_bytes: Option<u64>,
     /// Why the crawl stands still, if somebody should do something about it.
     pub trouble: Option<String>,
+    /// Why nothing begins, if the crawl pauses.
+    pub paused: Option<String>,
+    /// Requests a second, lately.
+    pub requests_per_s: f64,
+    /// How fast it may be.
+    pub speed: SpeedLimit,
 }
 
 impl Status {
@@ -90,11 +97,12 @@ impl Reporter {
         directory: &Directory,
         config: &Config,
         progress: &Arc<Progress>,
+        control: &Control,
     ) -> Reporter {
         let (files, path) = (env.files.clone(), directory.status());
         let connections = config.connections as u64;
-        let task =
-            report(env.clone(), directory.root().to_owned(), path.clone(), connections, progress.clone());
+        let root = directory.root().to_owned();
+        let task = report(env.clone(), root, path.clone(), connections, progress.clone(), control.clone());
         Reporter { files, path, task: tokio::task::spawn_local(task) }
     }
 }
@@ -107,7 +115,14 @@ impl Drop for Reporter {
 }
 
 /// Writes for ever.
-async fn report(env: Env, root: PathBuf, path: PathBuf, connections: u64, progress: Arc<Progress>) {
+async fn report(
+    env: Env,
+    root: PathBuf,
+    path: PathBuf,
+    connections: u64,
+    progress: Arc<Progress>,
+    control: Control,
+) {
     let begun = env.clock.now();
     let cpu = || mattock_env::cpu_seconds().filter(|_| !env.is_simulated());
     let (mut before, mut before_at, mut cpu_before) = (progress.read(), begun, cpu());
@@ -129,6 +144,9 @@ async fn report(env: Env, root: PathBuf, path: PathBuf, connections: u64, progre
             cpu: cpu_now.zip(cpu_before).map(|(now, before)| (now - before) / seconds),
             free_bytes: env.files.free_bytes(&root).ok(),
             trouble: progress.trouble(),
+            paused: control.paused().pop().map(|paused| paused.reason),
+            requests_per_s: rate(reading.requests, before.requests),
+            speed: control.speed().limit,
         };
         // If it cannot be written, there are others to say why.
         let _ = write(&env.files, &path, &status.encode());

@@ -6,14 +6,15 @@
 
 use std::error::Error;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use mattock_env::Env;
 
 use crate::checkpoint::Coordinator;
-use crate::exchange::Hub;
+use crate::steer::desk::Desk;
+use crate::steer::{Level, PausedBy};
 use crate::{Config, Control, CrawlError, Progress};
 
 /// How often free space is looked at.
@@ -80,7 +81,7 @@ pub(crate) async fn wait_until_over(
     control: &Control,
 ) -> Result<(), CrawlError> {
     let Some(trouble) = trouble(&error) else { return Err(error) };
-    tracing::error!(%error, "paused; the last checkpoint is safe");
+    control.note(Level::Error, "disk", &format!("paused: {error}; the last checkpoint is safe"));
     progress.notice(Some(format!("paused: {error}")));
     let needed = config.checkpoint.disk_reserve_bytes.max(ROOM_BYTES_MIN);
     loop {
@@ -91,42 +92,37 @@ pub(crate) async fn wait_until_over(
         }
         if trouble == Trouble::Failing || env.files.free_bytes(root).is_ok_and(|free| free >= needed) {
             progress.notice(None);
-            tracing::info!("going on from the last checkpoint");
+            control.note(Level::Info, "disk", "going on from the last checkpoint");
             return Ok(());
         }
     }
 }
 
 /// Holds the crawl while there is less room than the reserve. Never comes back.
-pub(crate) async fn watch(
-    env: Env,
-    root: PathBuf,
-    reserve_bytes: u64,
-    hub: Arc<Hub>,
-    coordinator: Arc<Coordinator>,
-    progress: Arc<Progress>,
-) {
-    let mut held = false;
+pub(crate) async fn watch(env: Env, desk: Arc<Desk>, control: Control, coordinator: Arc<Coordinator>) {
+    let (root, progress) = (desk.root(), &desk.progress);
+    // A run before may have paused.
+    let mut held = control.paused().iter().any(|paused| paused.by == PausedBy::Disk);
     loop {
-        let free = env.files.free_bytes(&root).unwrap_or(u64::MAX);
+        let reserve_bytes = desk.config().checkpoint.disk_reserve_bytes;
+        let free = env.files.free_bytes(root).unwrap_or(u64::MAX);
         // A little more than the reserve, so that it does not flicker.
         let short = free < if held { reserve_bytes + reserve_bytes / 8 } else { reserve_bytes };
         if short != held {
             held = short;
-            hub.hold(held);
             if held {
                 coordinator.ask();
                 let mebibytes = |bytes: u64| bytes >> 20;
                 let message = format!(
-                    "paused: {} MiB are left on the disk of {}, and checkpoint.disk_reserve is {} MiB; make room",
+                    "{} MiB are left on the disk of {}, and checkpoint.disk_reserve is {} MiB; make room",
                     mebibytes(free),
                     root.display(),
                     mebibytes(reserve_bytes)
                 );
-                tracing::warn!("{message}");
-                progress.notice(Some(message));
+                control.pause_by(PausedBy::Disk, message.clone());
+                progress.notice(Some(format!("paused: {message}")));
             } else {
-                tracing::info!("there is room again");
+                control.resume_by(PausedBy::Disk);
                 progress.notice(None);
             }
         }

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use mattock_fetch::FetchOutcome;
-use mattock_frontier::{Request, Target};
 use mattock_weburl::WebUrl;
 use serde::{Deserialize, Serialize};
 
@@ -63,14 +62,6 @@ impl Totals {
             for (name, count) in theirs {
                 *ours.entry(name).or_default() += count;
             }
-        }
-    }
-
-    /// Counts a request that came to nothing.
-    pub(crate) fn count_request(&mut self, request: &Request, outcome: FetchOutcome) {
-        match request.target {
-            Target::Page => self.count(outcome, &request.url),
-            Target::Sitemap { .. } => self.count_sitemap(&outcome.to_string()),
         }
     }
 

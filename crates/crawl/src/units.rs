@@ -60,6 +60,13 @@ pub fn parse_size(text: &str) -> Result<u64, String> {
     }
 }
 
+/// Writes a size so that [`parse_size`] reads it.
+pub fn format_size(bytes: u64) -> String {
+    let units = [(1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    let fits = units.into_iter().find(|(unit, _)| bytes > 0 && bytes.is_multiple_of(*unit));
+    fits.map_or_else(|| format!("{bytes}B"), |(unit, name): (u64, _)| format!("{}{name}", bytes / unit))
+}
+
 /// Number and unit.
 fn split(text: &str) -> (&str, &str) {
     let text = text.trim();
@@ -81,6 +88,14 @@ mod tests {
         for bad in ["", "5", "s", "-1s", "1x", "NaNs", "infs", "1e300h", "1 s 2"] {
             assert!(parse_duration(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn sizes_are_read_back_as_written() {
+        for bytes in [0, 1, 1000, 1024, 1536, 10 << 20, 3 << 30, 1 << 40, u64::MAX] {
+            assert_eq!(parse_size(&format_size(bytes)), Ok(bytes));
+        }
+        assert_eq!(format_size(256 << 20), "256MiB");
     }
 
     #[test]

@@ -21,6 +21,7 @@ use mattock_weburl::WebUrl;
 use serde::{Serialize, Serializer};
 
 use crate::blocking::BlocklistFile;
+use crate::steer::blocks::OperatorBlocks;
 use crate::{Config, CrawlError, End, SavedCrawl};
 
 /// Where a URL is, and as of when.
@@ -356,6 +357,7 @@ impl<'a> Partition<'a> {
             if let Some(path) = &self.config.links.blocklist {
                 BlocklistFile::open(&self.saved.env().files, path, &blocklist)?;
             }
+            OperatorBlocks::open(&self.saved.env().files, &self.saved.blocks(), &blocklist)?;
             let config = self.config.clone();
             let application = Box::new(move || config.application());
             *known = Some(Wanted { scope, blocklist, traps: self.config.traps.clone(), application });

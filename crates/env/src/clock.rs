@@ -179,6 +179,14 @@ impl Clock {
         UnixTime(micros)
     }
 
+    /// Seconds that the machine's local time is ahead of UTC at a moment; 0 in a simulation.
+    pub fn local_offset_s(&self, at: UnixTime) -> i32 {
+        match &self.kind {
+            Kind::Real { .. } => jiff::tz::TimeZone::system().to_offset(at.timestamp()).seconds(),
+            Kind::Sim { .. } => 0,
+        }
+    }
+
     /// Waits until `time`. Timers have a resolution of one millisecond and never fire early.
     pub async fn sleep_until(&self, time: Time) {
         let now = self.now();

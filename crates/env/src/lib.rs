@@ -19,6 +19,7 @@
 mod clock;
 mod files;
 mod net;
+mod process;
 mod random;
 pub mod sim;
 mod workers;
@@ -29,6 +30,7 @@ pub use files::{
     copy_name, copy_path, is_loss, is_stopped, without_copy,
 };
 pub use net::{Accepted, Datagrams, Listener, Net, NetFaults, SimNet, Stream};
+pub use process::{Ran, peak_resident_bytes, resident_bytes, run_command};
 pub use random::Random;
 pub use workers::{Job, Lane, Step, Workers};
 
@@ -109,14 +111,6 @@ pub fn cpu_seconds() -> Option<f64> {
     let user: f64 = fields.next()?.parse().ok()?;
     let system: f64 = fields.next()?.parse().ok()?;
     Some((user + system) / 100.0)
-}
-
-/// Peak resident memory of this process in bytes; `None` where the platform does not say.
-pub fn peak_resident_bytes() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
-    let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
-    Some(kib * 1024)
 }
 
 /// CPU seconds that the calling thread has used so far, to the nanosecond.

@@ -60,6 +60,11 @@ impl Bands {
         self.len_up_to(BAND_LAST)
     }
 
+    /// Records in each band.
+    pub(crate) fn lengths(&self) -> [u64; BANDS as usize] {
+        std::array::from_fn(|band| self.queues[band].1.get())
+    }
+
     /// Records in the bands up to this one.
     pub(crate) fn len_up_to(&self, band: u8) -> u64 {
         self.queues[..=usize::from(band)].iter().map(|(_, length)| length.get()).sum()

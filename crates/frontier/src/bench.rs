@@ -315,6 +315,11 @@ impl Bench {
         Some(slot)
     }
 
+    /// Another delay of domains from now on.
+    pub(crate) fn set_domain_delay(&mut self, delay: Duration) {
+        self.domains.set_delay(delay);
+    }
+
     /// Keeps a host from being visited before `time`.
     pub(crate) fn hold(&mut self, slot: Slot, time: Time) {
         let host = self.host_mut(slot);

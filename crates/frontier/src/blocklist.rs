@@ -17,7 +17,8 @@
 //! url regex:[?&]session=\d{6,}       URLs in which the expression matches somewhere
 //! ```
 //!
-//! Calls take the same text. They are not written down here: whoever wants them to outlive the process adds them to the file.
+//! Calls take the same text. They are not written down here: whoever wants them to outlive the process adds them to the file. A second
+//! list, that of operators, lies on top of the first, and is replaced without touching it.
 //!
 //! Costs: names are kept as fingerprints, 8.5 bytes each while the list is in force. A link costs a hash and a lookup per label
 //! of its name, and one pass over its text if there are URL patterns. A change copies the list: 10 ms for a million names.
@@ -48,6 +49,16 @@ pub struct Blocks {
     range_entries: Arc<BTreeSet<Range>>,
     urls: Patterns,
     url_entries: Arc<BTreeSet<Box<str>>>,
+    /// What is blocked besides.
+    operators: Option<Arc<Blocks>>,
+}
+
+/// Whether two lines are the same entry, however they are written. What is no entry is the same as nothing.
+pub fn is_same_entry(a: &str, b: &str) -> bool {
+    match (Entry::parse(a), Entry::parse(b)) {
+        (Ok(Some(a)), Ok(Some(b))) => a == b,
+        _ => false,
+    }
 }
 
 impl Blocks {
@@ -77,10 +88,15 @@ impl Blocks {
             + self.domains.members().len()
             + self.range_entries.len()
             + self.url_entries.len()
+            + self.operators.as_ref().map_or(0, |operators| operators.len())
     }
 
     /// Why a URL is blocked, by its host, its text, or the address that it is written with.
     pub fn refuses(&self, url: &WebUrl) -> Option<Refusal> {
+        self.refuses_here(url).or_else(|| self.operators.as_ref()?.refuses(url))
+    }
+
+    fn refuses_here(&self, url: &WebUrl) -> Option<Refusal> {
         let name = url.host_name();
         if !self.domains.members().is_empty() && self.holds_domain_of(name) {
             return Some(Refusal::BlockedDomain);
@@ -94,11 +110,16 @@ impl Blocks {
         if self.urls.matches(url.as_str()) {
             return Some(Refusal::BlockedUrl);
         }
-        if self.range_entries.is_empty() { None } else { self.refuses_address(url.ip()?) }
+        if self.range_entries.is_empty() { None } else { self.refuses_address_here(url.ip()?) }
     }
 
     /// Why a server is blocked.
     pub fn refuses_address(&self, address: IpAddr) -> Option<Refusal> {
+        let operators = || self.operators.as_ref()?.refuses_address(address);
+        self.refuses_address_here(address).or_else(operators)
+    }
+
+    fn refuses_address_here(&self, address: IpAddr) -> Option<Refusal> {
         self.ranges.contains(address).then_some(Refusal::BlockedAddress)
     }
 
@@ -170,6 +191,7 @@ impl Lists {
             range_entries: Arc::new(self.ranges),
             urls: Patterns::new(self.urls.iter().map(|expression| &**expression))?,
             url_entries: Arc::new(self.urls),
+            operators: None,
         })
     }
 }
@@ -195,9 +217,19 @@ pub struct Blocklist {
 }
 
 impl Blocklist {
-    /// Puts another list into force.
+    /// Puts another list into force. What operators have blocked stays so.
     pub fn replace(&self, blocks: Blocks) {
-        self.publish(&mut self.shared.lock(), blocks);
+        let mut current = self.shared.lock();
+        let operators = current.operators.clone();
+        self.publish(&mut current, Blocks { operators, ..blocks });
+    }
+
+    /// Puts another list of what operators have blocked into force, on top of the other one.
+    pub fn replace_operators(&self, blocks: Blocks) {
+        let mut current = self.shared.lock();
+        let operators = (!blocks.is_empty()).then(|| Arc::new(blocks));
+        let blocks = Blocks { operators, ..Blocks::clone(&current) };
+        self.publish(&mut current, blocks);
     }
 
     /// Blocks what the entry says; whether it was not blocked by the same entry before.

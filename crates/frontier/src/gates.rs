@@ -61,6 +61,11 @@ impl<K: Hash + Eq + Copy> Gates<K> {
         Gates { delay, gates: HashMap::new(), not_before: Time::ZERO, look_at: LOOK_AT_MIN }
     }
 
+    /// Another delay from now on. Those who are inside or were told to come again notice at their next visit.
+    pub fn set_delay(&mut self, delay: Duration) {
+        self.delay = delay;
+    }
+
     /// Takes the gate, or says when to come again.
     pub fn take(&mut self, key: K, now: Time) -> Result<(), Time> {
         if self.delay.is_zero() {

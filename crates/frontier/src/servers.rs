@@ -61,6 +61,12 @@ impl<L: Locked> Servers<L> {
         Servers { hosts: shards(delay), ..self }
     }
 
+    /// Other delays of servers and hosts from now on. Who looks at no servers goes on without.
+    pub fn set_delays(&self, server: Duration, host: Duration) {
+        self.shards.iter().for_each(|shard| shard.with(|gates| gates.set_delay(server)));
+        self.hosts.iter().for_each(|shard| shard.with(|gates| gates.set_delay(host)));
+    }
+
     /// Keeps all servers from being visited before this time, as after a restart.
     pub fn hold_all(&self, time: Time) {
         self.shards.iter().for_each(|shard| shard.with(|gates| gates.hold_all(time)));

@@ -205,6 +205,11 @@ impl Robots {
         self.truncated
     }
 
+    /// The rules that hold for this token, in the order in which they are asked: the first that matches decides.
+    pub fn rules(&self) -> impl ExactSizeIterator<Item = RuleRef> {
+        self.rules.iter().map(|rule| RuleRef { line: rule.line, text: self.text(*rule) })
+    }
+
     /// How many rules hold for this token.
     pub fn rules_count(&self) -> usize {
         self.rules.len()

@@ -1,7 +1,7 @@
 //! `cargo xtask ci`: the steps in order, each with its time, up to the first that fails.
 //!
 //! The order puts what is quick and often wrong first. The steps that compile share one target directory, profile and
-//! set of features: `clippy` and `doc` use each other's metadata, `test` and `warc` each other's object code.
+//! set of features: `clippy` and `doc` use each other's metadata, `test`, `warc` and `console` each other's object code.
 
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 
 use crate::workspace::Workspace;
-use crate::{licences, process, tree, warc};
+use crate::{console, licences, process, tree, warc};
 
 struct Step {
     name: &'static str,
@@ -19,7 +19,7 @@ struct Step {
     run: fn(&Workspace) -> Result<()>,
 }
 
-const STEPS: [Step; 7] = [
+const STEPS: [Step; 8] = [
     Step { name: "fmt", about: "the code is formatted", hint: "`cargo fmt --all` mends it", run: fmt },
     Step {
         name: "tree",
@@ -58,6 +58,13 @@ const STEPS: [Step; 7] = [
         hint: "to look closer, `cargo run -- simweb serve --preset tiny --seed 7` prints the crawl to run beside it; \
                on a machine without Python or a package index, `cargo xtask ci --skip warc` does the rest",
         run: warc::check,
+    },
+    Step {
+        name: "console",
+        about: "the console in a browser: a crawl is steered, hostile pages are harmless; its REST interface under a fuzzer",
+        hint: "pictures of every page are in target/console-shots, failure.png among them; \
+               on a machine without Chromium, Python or a package index, `cargo xtask ci --skip console` does the rest",
+        run: console::check,
     },
 ];
 

@@ -9,6 +9,7 @@
 #![expect(clippy::print_stderr, clippy::print_stdout, reason = "it talks to whoever started it")]
 
 mod ci;
+mod console;
 mod licences;
 mod process;
 mod spdx;

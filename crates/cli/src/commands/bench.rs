@@ -1,10 +1,14 @@
 //! `mattock bench`
 
 use std::fmt::Display;
+use std::path::Path;
 use std::time::Duration;
 
+use mattock_console::{Bind, Console, Desk, Running, Updates};
+use mattock_crawl::Control;
 use mattock_drum::bench::{BenchOptions, BenchReport};
 use mattock_env::Env;
+use mattock_lab::bench::console::{Counted, Watched};
 use serde::Serialize;
 
 use crate::args::{BenchArgs, BenchCommand, BenchDrumArgs};
@@ -20,6 +24,12 @@ pub(crate) fn run(args: BenchArgs) -> anyhow::Result<Ended> {
             let (dir, turn) = (args.dir.join(name), Duration::from_secs(args.seconds.max(1)));
             show(&mattock_lab::bench::checkpoint::run(&env, &dir, args.urls, turn)?, args.json)?;
         }
+        BenchCommand::Console(args) => {
+            let name = format!("mattock-bench-console-{:08x}", env.random.fork("bench").next_u64() as u32);
+            let (dir, slice) = (args.dir.join(name), Duration::from_secs(args.seconds.max(2)));
+            let watch = |root: &Path, control: &Control| Watcher::begin(&env, root, control);
+            show(&mattock_lab::bench::console::run(&env, &dir, slice, watch)?, args.json)?;
+        }
         BenchCommand::Crawl(args) => {
             let name = format!("mattock-bench-crawl-{:08x}", env.random.fork("bench").next_u64() as u32);
             show(&mattock_lab::bench::crawl::run(&env, &args.dir.join(name))?, args.json)?;
@@ -33,6 +43,29 @@ pub(crate) fn run(args: BenchArgs) -> anyhow::Result<Ended> {
         }
     }
     Ok(Ended::Done)
+}
+
+/// A console and the reader of its stream.
+struct Watcher {
+    updates: Updates,
+    console: Console,
+}
+
+impl Watcher {
+    fn begin(env: &Env, root: &Path, control: &Control) -> Watcher {
+        let desk = Desk::running(env, root, Running::new(control.clone()));
+        let bind = Bind::parse("127.0.0.1:0", None).expect("loopback needs no token");
+        let console = Console::start(env, desk, Some(bind), None).expect("a free port is found");
+        let address = console.address().expect("it has a port");
+        Watcher { updates: Updates::follow(env, address), console }
+    }
+}
+
+impl Watched for Watcher {
+    fn counted(&self) -> Counted {
+        let (updates, bytes) = self.updates.counted();
+        Counted { updates, bytes, cpu_seconds: self.console.cpu_seconds() }
+    }
 }
 
 fn show(report: &(impl Display + Serialize), json: bool) -> anyhow::Result<()> {

@@ -5,7 +5,9 @@ use std::path::Path;
 
 use anyhow::Context;
 use indicatif::HumanBytes;
+use mattock_console::{Bind, Console, ConsoleError, Desk, Running, SOCKET};
 use mattock_crawl::config::{RawBudget, RawCrawl, RawFetch, RawLinks, RawOrder, RawPoliteness, RawScope};
+use mattock_crawl::steer::log::Logger;
 use mattock_crawl::{Config, Control, Crawl, End, RawConfig};
 use mattock_env::{Clock, Env};
 
@@ -19,6 +21,9 @@ use crate::signals::Interrupts;
 
 pub(crate) fn run(args: Box<CrawlArgs>) -> anyhow::Result<Ended> {
     let env = Env::real();
+    let token = args.token.console_token.as_deref();
+    // Nothing is begun for a console that cannot be.
+    let bind = args.console.as_deref().map(|address| Bind::parse(address, token)).transpose()?;
     let mut flags = flags(&args);
     flags.read_files(&env.files, Path::new(""), "")?;
     let asked = asked(&env, flags, &args.network)?;
@@ -31,8 +36,10 @@ pub(crate) fn run(args: Box<CrawlArgs>) -> anyhow::Result<Ended> {
         );
     }
     let first_seed = crawl.config().seeds.first().map(|seed| seed.as_str().to_owned());
-    let control = Control::default();
+    let control = crawl.control();
+    write_logs(&env, &crawl, &control);
     let max_pages = crawl.config().max_pages;
+    let console = open_console(&env, &crawl, &control, bind, args.quiet)?;
     let display = Display::new(crawl.progress(), max_pages, args.quiet);
     let summary = mattock_env::run(async {
         let interrupts = Interrupts::listen().context("cannot listen for Ctrl-C")?;
@@ -62,6 +69,7 @@ pub(crate) fn run(args: Box<CrawlArgs>) -> anyhow::Result<Ended> {
         let _ = shown.await;
         anyhow::Ok(summary?)
     })?;
+    drop(console);
     if args.json {
         output::print_json(&summary)?;
     }
@@ -93,6 +101,34 @@ pub(crate) fn run(args: Box<CrawlArgs>) -> anyhow::Result<Ended> {
     }
 }
 
+/// The console of a crawl: always at its socket, for `mattock ctl`, and at an address if that was asked for.
+fn open_console(
+    env: &Env,
+    crawl: &Crawl,
+    control: &Control,
+    bind: Option<Bind>,
+    quiet: bool,
+) -> anyhow::Result<Option<Console>> {
+    let desk = || Desk::running(env, crawl.root(), Running::new(control.clone()));
+    let socket = crawl.root().join(SOCKET);
+    let console = match Console::start(env, desk(), bind.clone(), Some(&socket)) {
+        Ok(console) => console,
+        // Not every file system has sockets; a crawl can do without.
+        Err(error @ ConsoleError::Socket { .. }) => {
+            eprintln!("warning: {error}; `mattock ctl` will not reach this crawl");
+            match bind {
+                Some(bind) => Console::start(env, desk(), Some(bind), None)?,
+                None => return Ok(None),
+            }
+        }
+        Err(error) => return Err(error.into()),
+    };
+    if let Some(address) = console.address().filter(|_| !quiet) {
+        eprintln!("Console: http://{address}/");
+    }
+    Ok(Some(console))
+}
+
 /// The first wish stops the crawl in good order, the second at once.
 async fn stop_when_interrupted(mut interrupts: Interrupts, control: Control, clock: Clock) {
     interrupts.next().await;
@@ -106,6 +142,14 @@ async fn stop_when_interrupted(mut interrupts: Interrupts, control: Control, clo
     interrupts.next().await;
     // Not 130: that would say that the state is safe.
     std::process::exit(1);
+}
+
+/// Has everything that is said in the crawl's directory. A crawl without logs is better than none.
+fn write_logs(env: &Env, crawl: &Crawl, control: &Control) {
+    match Logger::new(env, &crawl.logs(), crawl.config().log, control.events()) {
+        Ok(logger) => drop(logger.install()),
+        Err(error) => eprintln!("warning: nothing will be logged: {}: {error}", crawl.logs().display()),
+    }
 }
 
 /// Whether requests go out to the Web without a word on who makes them. Where ports are exchanged the other side is a

@@ -57,10 +57,9 @@ fn tables(example: &str, flags: &str) -> String {
     // A comment holds for all keys up to the next one.
     let mut comment_ended = false;
     for line in example.lines() {
-        if let Some(section) = line.strip_prefix('[') {
-            let section = section.trim_end_matches(']');
+        if let Some(section) = section_of(line) {
             text += &format!(
-                "\n### `[{section}]`\n\n| key | default | flag | when | meaning |\n|---|---|---|---|---|\n"
+                "\n### `{section}`\n\n| key | default | flag | when | meaning |\n|---|---|---|---|---|\n"
             );
             comment.clear();
         } else if let Some((key, value)) = key_of(line) {
@@ -78,6 +77,12 @@ fn tables(example: &str, flags: &str) -> String {
         }
     }
     text + "\n"
+}
+
+/// `[section]` or `[[section]]`, which may be commented out.
+fn section_of(line: &str) -> Option<&str> {
+    let section = line.trim_start_matches("# ");
+    (section.starts_with('[') && section.ends_with(']')).then_some(section)
 }
 
 fn key_of(line: &str) -> Option<(&str, &str)> {

@@ -1,6 +1,7 @@
 //! The `mattock` binary as its users meet it: what it says, how it ends, and what its documentation shows.
 
 mod check;
+mod ctl;
 mod demo;
 mod examples;
 mod failures;

@@ -20,8 +20,8 @@ pub(crate) struct Coordinator {
     files: Files,
     path: PathBuf,
     partitions: usize,
-    every: Duration,
-    pages_max: u64,
+    every_ns: AtomicU64,
+    pages_max: AtomicU64,
     /// Pages since the last checkpoint was asked for.
     pages: AtomicU64,
     stage: Watched<Stage>,
@@ -49,6 +49,11 @@ struct Stage {
     /// Somebody has gone without being done.
     failed: bool,
     asked_at: Time,
+    /// Whether another is wanted as soon as the one at hand is made.
+    again: bool,
+    /// When the newest that counts was made, and how long that took.
+    made_unix_micros: i64,
+    took: Duration,
 }
 
 /// What partitions have reported for the checkpoint at hand.
@@ -63,6 +68,13 @@ struct Gathered {
 
 /// What became of the file that was written last: its number, or why there is none.
 type Written = Arc<Mutex<Option<std::io::Result<u64>>>>;
+
+/// How soon other times are noticed.
+const LOOK: Duration = Duration::from_secs(5);
+
+fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -85,14 +97,17 @@ impl Coordinator {
             committed: from.number,
             failed: false,
             asked_at: env.clock.now(),
+            again: false,
+            made_unix_micros: from.unix_micros,
+            took: Duration::ZERO,
         };
         Arc::new(Coordinator {
             clock: env.clock.clone(),
             files: env.files.clone(),
             path,
             partitions,
-            every,
-            pages_max,
+            every_ns: AtomicU64::new(nanos(every)),
+            pages_max: AtomicU64::new(pages_max),
             pages: AtomicU64::new(0),
             stage: Watched::new(stage),
             layout: from.layout,
@@ -123,19 +138,60 @@ impl Coordinator {
         });
     }
 
+    /// Asks for one that holds everything that is there now; its number.
+    pub(crate) fn ask_now(&self) -> u64 {
+        let now = self.clock.now();
+        let mut number = 0;
+        self.pages.store(0, Ordering::Relaxed);
+        self.stage.update(|stage| {
+            number = if stage.last {
+                stage.wanted
+            } else if stage.committed == stage.wanted {
+                stage.wanted += 1;
+                stage.asked_at = now;
+                stage.wanted
+            } else {
+                // The one at hand may have begun before.
+                stage.again = true;
+                stage.wanted + 1
+            };
+        });
+        number
+    }
+
+    /// Other times from now on.
+    pub(crate) fn set(&self, every: Duration, pages_max: u64) {
+        self.every_ns.store(nanos(every), Ordering::Relaxed);
+        self.pages_max.store(pages_max, Ordering::Relaxed);
+    }
+
+    /// Whether one is being made.
+    pub(crate) fn is_under_way(&self) -> bool {
+        let stage = self.stage.get();
+        stage.committed < stage.wanted
+    }
+
+    /// When the newest that counts was made, and how long that took.
+    pub(crate) fn made(&self) -> (i64, Duration) {
+        let stage = self.stage.get();
+        (stage.made_unix_micros, stage.took)
+    }
+
     /// Asks for the last one of the run: nothing is under way any more where this comes from.
     fn ask_for_last(&self) {
+        let now = self.clock.now();
         self.stage.update(|stage| {
             if !stage.last {
                 stage.last = true;
                 stage.wanted += 1;
+                stage.asked_at = now;
             }
         });
     }
 
     /// A page was fetched.
     pub(crate) fn count_page(&self) {
-        if self.pages.fetch_add(1, Ordering::Relaxed) + 1 >= self.pages_max {
+        if self.pages.fetch_add(1, Ordering::Relaxed) + 1 >= self.pages_max.load(Ordering::Relaxed) {
             self.ask();
         }
     }
@@ -143,14 +199,23 @@ impl Coordinator {
     /// Asks for a checkpoint whenever it is time. Never comes back.
     pub(crate) async fn keep_time(self: Arc<Coordinator>) {
         loop {
-            let due = self.stage.get().asked_at + self.every;
-            if self.clock.now() >= due {
+            let every = Duration::from_nanos(self.every_ns.load(Ordering::Relaxed));
+            let (now, due) = (self.clock.now(), self.stage.get().asked_at + every);
+            if now >= due {
                 self.ask();
                 // If one is being made for so long, the next may wait as well.
-                self.clock.sleep(self.every).await;
+                self.sleep_until(now + every).await;
             } else {
-                self.clock.sleep_until(due).await;
+                self.sleep_until(due).await;
             }
+        }
+    }
+
+    /// Until a time, or until others are wanted.
+    async fn sleep_until(&self, time: Time) {
+        let every = self.every_ns.load(Ordering::Relaxed);
+        while self.clock.now() < time && every == self.every_ns.load(Ordering::Relaxed) {
+            self.clock.sleep_until(time.min(self.clock.now() + LOOK)).await;
         }
     }
 
@@ -207,7 +272,16 @@ impl Coordinator {
         match outcome {
             None => Ok(()),
             Some(Ok(number)) => {
-                self.stage.update(|stage| stage.committed = number);
+                let (now, unix_micros) = (self.clock.now(), self.clock.unix().as_micros());
+                self.stage.update(|stage| {
+                    stage.committed = number;
+                    stage.made_unix_micros = unix_micros;
+                    stage.took = now.since(stage.asked_at);
+                    if std::mem::take(&mut stage.again) && !stage.last {
+                        stage.wanted += 1;
+                        stage.asked_at = now;
+                    }
+                });
                 Ok(())
             }
             Some(Err(error)) => Err(CrawlError::io("write", &self.path)(error)),

@@ -16,8 +16,12 @@ use mattock_repository::WriterOptions;
 use mattock_weburl::WebUrl;
 
 use super::links::{self, LinkConfig};
-use super::{CheckpointOptions, ConfigError, RawBudget, RawConfig, RawFetch, RawOrder, RawScope, values};
+use super::{
+    CheckpointOptions, ConfigError, RawBudget, RawConfig, RawFetch, RawOrder, RawScope, steering, values,
+};
 use crate::LinkRules;
+use crate::steer::log::LogOptions;
+use crate::steer::{Schedule, SpeedLimit, WatchOptions};
 use crate::units::{parse_duration, parse_size};
 
 /// Redirects that are followed one after the other.
@@ -95,6 +99,14 @@ pub struct Config {
     pub archive_compression: mattock_repository::Compression,
     /// When the state is saved.
     pub checkpoint: CheckpointOptions,
+    /// How fast, if nobody says otherwise.
+    pub speed: SpeedLimit,
+    /// How fast at which time of day.
+    pub schedule: Schedule,
+    /// Of what somebody must hear.
+    pub watch: WatchOptions,
+    /// What is written down.
+    pub log: LogOptions,
 }
 
 pub(super) fn wrong(key: &'static str) -> impl Fn(String) -> ConfigError {
@@ -132,7 +144,7 @@ fn budget(rule: Option<RawBudget>, pages: Option<u32>) -> Result<BudgetPolicy, C
     })
 }
 
-fn factor(
+pub(super) fn factor(
     key: &'static str,
     given: Option<f64>,
     default: f64,
@@ -156,7 +168,8 @@ fn list<T>(
 
 impl Config {
     pub(super) fn new(raw: &RawConfig, files: Files) -> Result<Config, ConfigError> {
-        let RawConfig { crawl, links, politeness, identity, fetch, network, tls, archive, checkpoint } = raw;
+        let RawConfig { crawl, links, politeness, identity, fetch, network, tls, archive, .. } = raw;
+        let RawConfig { checkpoint, speed, schedule, watch, log, .. } = raw;
         // Who crawls the whole Web has enough other hosts to turn to.
         let gentle = match crawl.budget {
             Some(RawBudget::Broad) => BROAD_DELAY,
@@ -267,6 +280,10 @@ impl Config {
             archive_file_bytes: size("archive.file_size", &archive.file_size, writer.file_bytes_max)?,
             archive_compression: super::archive::compression(archive)?,
             checkpoint: super::checkpoint::checkpoint(checkpoint)?,
+            speed: steering::speed(speed)?,
+            schedule: steering::schedule(schedule)?,
+            watch: steering::watch(watch, size("crawl.memory", &crawl.memory, MEMORY_BYTES)?)?,
+            log: steering::log(log)?,
         })
     }
 

@@ -3,7 +3,7 @@
 /// What `mattock config --example` prints. Every key there is stands in it; a key that is commented out has no default.
 pub const EXAMPLE: &str = r#"# Mattock's configuration. Every key is optional; the values here are the defaults.
 # A flag on the command line goes before an environment variable, that before this file.
-# Fixed: should stay as it is once a crawl has begun. Free: may be changed at every resume.
+# Fixed: should stay as it is once a crawl has begun. Free: may be changed at every resume. Live: and while the crawl runs.
 
 [crawl]
 # Where to begin: http or https. (fixed; more can be added at a resume)
@@ -11,7 +11,7 @@ pub const EXAMPLE: &str = r#"# Mattock's configuration. Every key is optional; t
 # How far links are followed: "host" (the seeds' hosts), "domain" (all hosts under the seeds' pay-level
 # domains) or "any". (fixed)
 scope = "domain"
-# Stop after so many pages (responses with status 200). (free)
+# Stop after so many pages (responses with status 200). (live)
 # max_pages = 1000
 # Follow links at most so many steps away from a seed. (fixed)
 # max_depth = 20
@@ -63,20 +63,20 @@ sitemap_files_max = 1000
 
 [politeness]
 # Time between the end of a response and the next request to the same host; 10s with `budget = "broad"`, if nothing
-# is said. (free)
+# is said. (live)
 delay = "2s"
-# The same for all hosts of one server (IP address). Half of `delay`, and at most a second, if nothing is said. (free)
+# The same for all hosts of one server (IP address). Half of `delay`, and at most a second, if nothing is said. (live)
 # server_delay = "1s"
-# The same for all hosts of one domain; "0s" is no limit. (free)
+# The same for all hosts of one domain; "0s" is no limit. (live)
 domain_delay = "0s"
 # A host is also left alone for so many times as long as its last answer took; 0 if `delay` is 0. (free)
 # duration_factor = 1.0
 # A host or domain whose last pages were all copies of what it had is visited up to so many times more rarely; 1 is as
 # often as others. (free)
 stale_factor_max = 64.0
-# A Crawl-delay in robots.txt is obeyed up to this. (free)
+# A Crawl-delay in robots.txt is obeyed up to this. (live)
 crawl_delay_max = "5m"
-# How often a URL that failed for a passing reason is tried again, at most. (free)
+# How often a URL that failed for a passing reason is tried again, at most. (live)
 retries = 2
 
 [identity]
@@ -167,21 +167,74 @@ compression = "gzip"
 level = 1
 
 [checkpoint]
-# The whole state is saved at the latest after this time: what a crash can cost. (free)
+# The whole state is saved at the latest after this time: what a crash can cost. (live)
 every = "30s"
-# And after so many pages. (free)
+# And after so many pages. (live)
 pages = 10000
-# With less free space on the disk than this, the crawl saves its state and waits. (free)
+# With less free space on the disk than this, the crawl saves its state and waits. (live)
 disk_reserve = "256MiB"
+
+[speed]
+# Requests a second at most, of all partitions together; robots.txt counts too. (live)
+# pages_per_s = 100.0
+# Megabits received a second at most. (live)
+# mbit_per_s = 50.0
+
+[watch]
+# An alert is raised with less free space on the disk than this. (live)
+disk_free_min = "1GiB"
+# And if nothing has come in for so long although URLs wait. (live)
+stall = "10m"
+# And if more than this share of look-ups of names fails. (live)
+dns_failures = 0.5
+# And if so many times more requests fail than in the hour before. (live)
+errors_factor = 3.0
+# And if the process has more memory than this; a quarter more than `crawl.memory` and 512MiB, if nothing is said. (live)
+# memory_max = "1GiB"
+# A command that the shell runs at every alert, with MATTOCK_ALERT, MATTOCK_TEXT and MATTOCK_DIR in its environment. (free)
+# on_alert = "mail -s $MATTOCK_ALERT us@example.com"
+
+[log]
+# Nothing below this is logged: "debug", "info", "warn" or "error". (free)
+level = "info"
+# "json" (logs/mattock.jsonl, an object per line) or "text" (logs/mattock.log, for people). (free)
+format = "json"
+# A new file is begun at this size. (free)
+file_size = "16MiB"
+# So many files are kept; with 0 none is written. (free)
+files = 8
+
+# As many as are needed; the first entry that holds counts. Without any, `[speed]` holds all day.
+# [[schedule]]
+# From this time of day. (free)
+# from = "08:00"
+# To this one, which may be on the next day. (free)
+# to = "18:00"
+# On these days; on every one, if nothing is said. (free)
+# days = ["mon", "tue", "wed", "thu", "fri"]
+# In this time zone: "local", "UTC", or an offset like "+01:00". (free)
+# timezone = "local"
+# Requests a second at most; as `[speed]` says, if nothing is said. (free)
+# pages_per_s = 20.0
+# Megabits received a second at most; likewise. (free)
+# mbit_per_s = 10.0
+# Whether nothing is fetched at all. (free)
+# pause = false
 "#;
+
+/// The section that a line begins, commented out or not.
+fn section_of(line: &str) -> Option<&str> {
+    let name = line.trim_start_matches("# ").strip_prefix('[')?.trim_start_matches('[');
+    name.ends_with(']').then(|| name.trim_end_matches(']'))
+}
 
 /// The keys that the example shows, as `section.key`.
 pub(super) fn known_keys() -> Vec<String> {
     let mut section = "";
     let mut keys = Vec::new();
     for line in EXAMPLE.lines() {
-        if let Some(name) = line.strip_prefix('[') {
-            section = name.trim_end_matches(']');
+        if let Some(name) = section_of(line) {
+            section = name;
         } else if let Some((key, _)) = line.trim_start_matches("# ").split_once(" = ")
             && key.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_'))
         {
@@ -198,6 +251,7 @@ pub(super) fn with_all_keys() -> String {
         .lines()
         .map(|line| match line.strip_prefix("# ") {
             Some(rest) if rest.split_once(" = ").is_some_and(|(key, _)| !key.contains(' ')) => rest,
+            Some(rest) if section_of(line).is_some() => rest,
             _ => line,
         })
         .collect::<Vec<_>>()

@@ -10,6 +10,7 @@ mod checkpoint;
 mod example;
 mod links;
 mod raw;
+mod steering;
 mod unknown;
 mod values;
 
@@ -19,9 +20,10 @@ pub use checkpoint::CheckpointOptions;
 pub use example::EXAMPLE;
 pub use links::LinkConfig;
 pub use raw::{
-    RawArchive, RawBudget, RawCheckpoint, RawConfig, RawCrawl, RawFetch, RawIdentity, RawLinks, RawNetwork,
-    RawOrder, RawPoliteness, RawScope, RawTls,
+    RawArchive, RawBudget, RawCheckpoint, RawConfig, RawCrawl, RawFetch, RawIdentity, RawLinks, RawLog,
+    RawNetwork, RawOrder, RawPoliteness, RawScope, RawSpeed, RawTls, RawWatch,
 };
+pub use steering::RawSchedule;
 pub use unknown::nearest;
 
 /// What is wrong with a configuration.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::archive::RawCompression;
 use super::checked::Files;
-use super::{Config, ConfigError, unknown, values};
+use super::{Config, ConfigError, RawSchedule, unknown, values};
 
 macro_rules! section {
     ($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident: $type:ty,)* }) => {
@@ -204,6 +204,48 @@ section! {
 }
 
 section! {
+    /// `[speed]`
+    RawSpeed {
+        /// Requests a second.
+        pages_per_s: f64,
+        /// Megabits a second.
+        mbit_per_s: f64,
+    }
+}
+
+section! {
+    /// `[watch]`
+    RawWatch {
+        /// Free space that should be there.
+        disk_free_min: String,
+        /// How long nothing may come in.
+        stall: String,
+        /// The share of look-ups that may fail.
+        dns_failures: f64,
+        /// How many times more requests than before may fail.
+        errors_factor: f64,
+        /// Memory that the process may have.
+        memory_max: String,
+        /// What is run at an alert.
+        on_alert: String,
+    }
+}
+
+section! {
+    /// `[log]`
+    RawLog {
+        /// Nothing below this.
+        level: String,
+        /// How lines are written.
+        format: String,
+        /// Bytes of a file.
+        file_size: String,
+        /// Files that are kept.
+        files: usize,
+    }
+}
+
+section! {
     /// `[archive]`
     RawArchive {
         /// How file names begin.
@@ -276,6 +318,15 @@ pub struct RawConfig {
     pub archive: RawArchive,
     /// When the state is saved.
     pub checkpoint: RawCheckpoint,
+    /// How fast.
+    pub speed: RawSpeed,
+    /// Of what somebody must hear.
+    pub watch: RawWatch,
+    /// What is written down.
+    pub log: RawLog,
+    /// How fast at which time of day.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub schedule: Vec<RawSchedule>,
 }
 
 impl RawConfig {
@@ -345,6 +396,10 @@ impl RawConfig {
             tls: self.tls.or(other.tls),
             archive: self.archive.or(other.archive),
             checkpoint: self.checkpoint.or(other.checkpoint),
+            speed: self.speed.or(other.speed),
+            watch: self.watch.or(other.watch),
+            log: self.log.or(other.log),
+            schedule: if self.schedule.is_empty() { other.schedule } else { self.schedule },
         }
     }
 
@@ -376,7 +431,11 @@ mod tests {
         // A key that the example shows and no field takes would have been refused; a field that the example does not
         // show would be missing among those that are set.
         let shown: toml::Table = all.to_toml().parse().unwrap();
-        let count: usize = shown.values().map(|section| section.as_table().unwrap().len()).sum();
+        let keys = |section: &toml::Value| match section {
+            toml::Value::Array(entries) => entries[0].as_table().unwrap().len(),
+            section => section.as_table().unwrap().len(),
+        };
+        let count: usize = shown.values().map(keys).sum();
         assert_eq!(count, known_keys().len());
         let debug = format!("{all:?}");
         assert!(!debug.contains(": None"), "the example lacks a key: {debug}");

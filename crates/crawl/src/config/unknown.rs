@@ -14,7 +14,8 @@ pub(super) fn find(table: &toml::Table) -> Option<(String, Option<String>)> {
             let near = same.cloned().or_else(|| nearest(section, sections).map(|name| format!("[{name}]")));
             return Some((section.clone(), near));
         }
-        for key in content.as_table().into_iter().flat_map(toml::Table::keys) {
+        let entries = content.as_array().into_iter().flatten().filter_map(toml::Value::as_table);
+        for key in content.as_table().into_iter().chain(entries).flat_map(toml::Table::keys) {
             let full = format!("{section}.{key}");
             if !known.contains(&full) {
                 let near = nearest(&full, known.iter().map(String::as_str)).map(str::to_owned);

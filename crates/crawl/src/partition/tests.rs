@@ -56,6 +56,8 @@ fn a_fetch_that_breaks_down_is_an_outcome_and_its_host_goes_on() {
             in_flight: BTreeMap::new(),
             number_next: 0,
             unread: VecDeque::new(),
+            requests: 0,
+            publish_next: Time::ZERO,
             returns: Returns::new(),
         };
         loop {
@@ -76,7 +78,7 @@ fn a_fetch_that_breaks_down_is_an_outcome_and_its_host_goes_on() {
                         continue;
                     }
                     let task = task::spawn(number, sender.clone(), async { panic!("as a fetch might") });
-                    run.in_flight.insert(number, (Errand::Visit(visit), task));
+                    run.in_flight.insert(number, (Errand::Visit(visit, Claim::default()), task));
                     run.take_back(receiver.recv().await.unwrap()).unwrap();
                 }
                 Next::WaitUntil(time) => env.clock.sleep_until(time).await,

@@ -74,6 +74,14 @@ fn of_running_and_of_ended_crawls() {
         ("[crawl]\nmax_pages = 20", 3600, Ends::Stopped, Limit::MaxPages, Limit::MaxPages),
         ("", 36_000, Ends::Stopped, Limit::NothingLeft, Limit::NothingLeft),
         ("[crawl]\nbudget = 'popular-only'", 3600, Ends::Stopped, Limit::Budget, Limit::Budget),
+        ("[speed]\npages_per_s = 1.5", 30, Ends::Stopped, Limit::Speed, Limit::Stopped),
+        (
+            "[[schedule]]\nfrom = '00:00'\nto = '24:00'\ntimezone = 'UTC'\npause = true",
+            30,
+            Ends::Stopped,
+            Limit::Paused,
+            Limit::Stopped,
+        ),
         ("[checkpoint]\ndisk_reserve = '0'", 30, Ends::KilledOnAFullDisk, Limit::Trouble, Limit::Died),
     ] {
         let (first, last) = limits(1, tiny(), config, seconds, ends);

@@ -77,6 +77,18 @@ pub(crate) fn archived(env: &Env, root: &Path) -> BTreeSet<String> {
     urls
 }
 
+/// The requests of the last crawl into `root`, as the servers saw them: seconds and the host.
+pub(crate) fn requests(env: &Env, root: &Path) -> Vec<(f64, String)> {
+    let bytes = env.files.read(&root.with_extension("audit")).unwrap();
+    let text = String::from_utf8(bytes).unwrap();
+    let lines = text.lines().filter_map(|line| {
+        let mut columns = line.split('\t');
+        let (time, host) = (columns.next()?.parse::<u64>().ok()?, columns.nth(1)?);
+        Some((time as f64 / 1e9, host.to_owned()))
+    });
+    lines.collect()
+}
+
 /// A directory under the system's temporary one, removed at the end.
 pub(crate) struct Scratch(pub(crate) std::path::PathBuf);
 

@@ -1,6 +1,7 @@
 //! What `mattock bench` measures: always ratios of things measured in one run, in turns, medians of several rounds.
 
 pub mod checkpoint;
+pub mod console;
 pub mod crawl;
 mod pages;
 pub mod path;

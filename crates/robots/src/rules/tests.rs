@@ -205,3 +205,13 @@ proptest! {
         prop_assert_eq!(robots(&body).allows(&path), best.is_none_or(|(_, allow)| allow));
     }
 }
+
+#[test]
+fn rules_can_be_listed_in_the_order_in_which_they_decide() {
+    let robots = Robots::parse(b"User-agent: *\nDisallow: /a\nAllow: /a/b$\nDisallow: /a/b\n", "mattock");
+    let listed: Vec<(u32, String)> = robots.rules().map(|rule| (rule.line, rule.text)).collect();
+    let expected = [(3, "allow: /a/b$"), (4, "disallow: /a/b"), (2, "disallow: /a")];
+    assert_eq!(listed, expected.map(|(line, text)| (line, text.to_owned())));
+    // The first that matches is the one that decides.
+    assert_eq!(robots.verdict("/a/b").rule.map(|rule| rule.line), Some(3));
+}

@@ -1,0 +1,35 @@
+//! `mattock console`
+
+use anyhow::Context;
+use mattock_console::{Bind, Console, Desk};
+use mattock_crawl::SavedCrawl;
+use mattock_env::Env;
+
+use crate::args::desk::ConsoleArgs;
+use crate::exit::Ended;
+use crate::output;
+use crate::signals::Interrupts;
+
+pub(crate) fn run(args: &ConsoleArgs) -> anyhow::Result<Ended> {
+    let env = Env::real();
+    let bind = Bind::parse(&args.listen, args.token.console_token.as_deref())?;
+    // That there is a crawl is said before anything listens.
+    let running =
+        SavedCrawl::open(&env, &args.dir)?.status().is_some_and(|status| status.is_fresh(env.clock.unix()));
+    if running {
+        eprintln!(
+            "note: this crawl is running; `mattock crawl --console ADDRESS` shows it live, this console only what its last checkpoint says"
+        );
+    }
+    mattock_env::run(async {
+        let mut interrupts = Interrupts::listen().context("cannot listen for Ctrl-C")?;
+        let console = Console::start(&env, Desk::stopped(&env, &args.dir), Some(bind), None)?;
+        if let Some(address) = console.address() {
+            output::print(&format!("http://{address}/\n"))?;
+        }
+        eprintln!("Serving until Ctrl-C.");
+        interrupts.next().await;
+        anyhow::Ok(())
+    })?;
+    Ok(Ended::Done)
+}

@@ -1,0 +1,212 @@
+//! Who may ask: the first look at every request, before any route.
+//!
+//! | danger | answer |
+//! |---|---|
+//! | another site's name leads here (DNS rebinding) | the Host header must be a loopback name, an address, or the name that was bound |
+//! | another site's page asks (CSRF, reading across origins) | Origin must be this host; fetches from other sites are refused |
+//! | a form or a link changes something | changes are POSTs with `X-Mattock: 1`, which no other site can send, or with the token |
+//! | somebody else on the network | other addresses than loopback are not bound without a token, which every request then carries |
+//!
+//! The Unix socket has none of this: its file can be opened by its owner alone, and browsers cannot reach it.
+
+use std::net::IpAddr;
+
+use http::{HeaderMap, Method, StatusCode, header};
+
+use crate::answer::Problem;
+use crate::token::Token;
+
+/// Where a connection came in, and what is asked of it there.
+#[derive(Clone, Debug)]
+pub(crate) enum Guard {
+    /// The crawl's own socket.
+    Socket,
+    /// A TCP port.
+    Port {
+        /// Whether it is bound to loopback alone.
+        loopback: bool,
+        /// The name that was asked for, if it was a name.
+        name: Option<String>,
+        token: Option<Token>,
+    },
+}
+
+/// What is asked for, as far as it matters here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// Whether the process lives, and the pages without any data.
+    Open,
+    /// Data.
+    Data,
+    /// Archived bytes in a frame, which cannot send headers: their tickets are looked at elsewhere.
+    Ticketed,
+}
+
+impl Guard {
+    /// Whether a token must be shown.
+    pub(crate) fn wants_token(&self) -> bool {
+        matches!(self, Guard::Port { token: Some(_), .. })
+    }
+
+    /// Lets a request pass, or says why not.
+    pub(crate) fn check(&self, method: &Method, headers: &HeaderMap, reach: Reach) -> Result<(), Problem> {
+        let Guard::Port { loopback, name, token } = self else { return Ok(()) };
+        let host = single(headers, header::HOST.as_str())?.unwrap_or_default();
+        if !is_ours(host, *loopback, name.as_deref()) {
+            return Err(Problem::new(
+                StatusCode::MISDIRECTED_REQUEST,
+                "foreign-host",
+                "this console does not answer under that name; use the address that it was bound to",
+            ));
+        }
+        let changes = method != Method::GET && method != Method::HEAD;
+        if let Some(origin) = single(headers, header::ORIGIN.as_str())? {
+            let authority = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
+            if authority != Some(host) {
+                return Err(Problem::forbidden("pages of other origins may not ask"));
+            }
+        }
+        if reach != Reach::Open || changes {
+            // Browsers say where a request comes from; what they send by themselves says `none`.
+            let site = single(headers, "sec-fetch-site")?;
+            if site.is_some_and(|site| site != "same-origin" && site != "none") {
+                return Err(Problem::forbidden("pages of other sites may not ask"));
+            }
+        }
+        match token {
+            Some(token) if reach == Reach::Data || changes => check_token(token, headers),
+            None if changes && single(headers, "x-mattock")? != Some("1") => {
+                Err(Problem::forbidden("changes need the header `X-Mattock: 1`"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn check_token(token: &Token, headers: &HeaderMap) -> Result<(), Problem> {
+    let unauthorized = |detail: &str| Problem::new(StatusCode::UNAUTHORIZED, "unauthorized", detail);
+    let given = single(headers, header::AUTHORIZATION.as_str())?
+        .ok_or_else(|| unauthorized("send the console's token as `Authorization: Bearer TOKEN`"))?;
+    let scheme = given.get(..7).filter(|scheme| scheme.eq_ignore_ascii_case("Bearer "));
+    match scheme.map(|_| given[7..].trim()) {
+        Some(given) if token.is(given) => Ok(()),
+        _ => Err(unauthorized("that is not the console's token")),
+    }
+}
+
+/// A header that must not be there twice: who reads which of them differs.
+fn single<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a str>, Problem> {
+    let mut values = headers.get_all(name).iter();
+    let first = values.next();
+    if values.next().is_some() {
+        return Err(Problem::invalid(format!("the header {name} is there twice")));
+    }
+    let text = first.map(|value| value.to_str()).transpose();
+    text.map_err(|_| Problem::invalid(format!("the header {name} has strange characters")))
+}
+
+/// Whether a Host header names this console. The port is not looked at: it may be forwarded.
+fn is_ours(host: &str, loopback: bool, name: Option<&str>) -> bool {
+    let bare = match host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        Some((address, port)) if port.is_empty() || port.starts_with(':') => address,
+        Some(_) => return false,
+        None => host.split_once(':').map_or(host, |(bare, _)| bare),
+    };
+    let bare = bare.strip_suffix('.').unwrap_or(bare).to_ascii_lowercase();
+    if let Ok(address) = bare.parse::<IpAddr>() {
+        // An address in the URL cannot be somebody else's name.
+        return !loopback || address.to_canonical().is_loopback();
+    }
+    bare == "localhost" || name.is_some_and(|name| bare == name.to_ascii_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http::HeaderValue;
+
+    fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
+        let mut map = HeaderMap::new();
+        for (name, value) in pairs {
+            map.append(*name, HeaderValue::from_static(value));
+        }
+        map
+    }
+
+    fn status(guard: &Guard, method: Method, reach: Reach, pairs: &[(&'static str, &'static str)]) -> u16 {
+        guard.check(&method, &headers(pairs), reach).map_or_else(|problem| problem.status.as_u16(), |()| 200)
+    }
+
+    fn local() -> Guard {
+        Guard::Port { loopback: true, name: None, token: None }
+    }
+
+    fn remote() -> Guard {
+        let token = Token::new("correct horse battery").unwrap();
+        Guard::Port { loopback: false, name: Some("crawler.example".into()), token: Some(token) }
+    }
+
+    #[test]
+    fn hosts_are_ours_or_misdirected() {
+        let get = |guard: &Guard, host| status(guard, Method::GET, Reach::Data, &[("host", host)]);
+        for host in ["localhost", "localhost:7070", "127.0.0.1", "127.0.0.1:7070", "[::1]:7070", "LOCALHOST."]
+        {
+            assert_eq!(get(&local(), host), 200, "{host}");
+        }
+        for host in [
+            "evil.example",
+            "localhost.evil.example",
+            "192.0.2.1",
+            "",
+            "[::1]evil",
+            "127.0.0.1.evil.example:80",
+        ] {
+            assert_eq!(get(&local(), host), 421, "{host:?}");
+        }
+        assert_eq!(status(&local(), Method::GET, Reach::Open, &[]), 421);
+        let open = |host| status(&remote(), Method::GET, Reach::Open, &[("host", host)]);
+        assert_eq!(open("crawler.example:7070"), 200);
+        assert_eq!(open("192.0.2.1:7070"), 200);
+        assert_eq!(open("evil.example"), 421);
+    }
+
+    #[test]
+    fn changes_need_a_header_that_no_other_site_can_send() {
+        let host = ("host", "127.0.0.1:7070");
+        let post = |more: &[(&'static str, &'static str)]| {
+            status(&local(), Method::POST, Reach::Data, &[&[host], more].concat())
+        };
+        assert_eq!(post(&[]), 403);
+        assert_eq!(post(&[("x-mattock", "1")]), 200);
+        assert_eq!(post(&[("x-mattock", "1"), ("origin", "http://127.0.0.1:7070")]), 200);
+        assert_eq!(post(&[("x-mattock", "1"), ("origin", "http://evil.example")]), 403);
+        assert_eq!(post(&[("x-mattock", "1"), ("origin", "null")]), 403);
+        assert_eq!(post(&[("x-mattock", "1"), ("origin", "http://127.0.0.1:8080")]), 403);
+        assert_eq!(post(&[("x-mattock", "1"), ("sec-fetch-site", "cross-site")]), 403);
+        assert_eq!(post(&[("x-mattock", "1"), ("x-mattock", "1")]), 400);
+    }
+
+    #[test]
+    fn a_token_is_asked_for_all_data() {
+        let host = ("host", "192.0.2.1:7070");
+        let right = ("authorization", "Bearer correct horse battery");
+        let get = |more: &[(&'static str, &'static str)], reach| {
+            status(&remote(), Method::GET, reach, &[&[host], more].concat())
+        };
+        assert_eq!(get(&[], Reach::Data), 401);
+        assert_eq!(get(&[("authorization", "Bearer correct horse batterz")], Reach::Data), 401);
+        assert_eq!(get(&[("authorization", "Basic Y29ycmVjdA==")], Reach::Data), 401);
+        assert_eq!(get(&[right], Reach::Data), 200);
+        assert_eq!(get(&[], Reach::Open), 200);
+        let post = |more: &[(&'static str, &'static str)]| {
+            status(&remote(), Method::POST, Reach::Data, &[&[host], more].concat())
+        };
+        assert_eq!(post(&[("x-mattock", "1")]), 401);
+        assert_eq!(post(&[right]), 200);
+    }
+
+    #[test]
+    fn the_socket_is_guarded_by_its_file() {
+        assert_eq!(status(&Guard::Socket, Method::POST, Reach::Data, &[]), 200);
+    }
+}

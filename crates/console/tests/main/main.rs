@@ -1,0 +1,6 @@
+//! A console as clients see it: over its port and its socket.
+
+mod client;
+mod guarded;
+mod socket;
+mod stream;
