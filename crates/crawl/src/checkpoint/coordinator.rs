@@ -70,7 +70,7 @@ struct Gathered {
 type Written = Arc<Mutex<Option<std::io::Result<u64>>>>;
 
 /// How soon other times are noticed.
-const LOOK: Duration = Duration::from_secs(5);
+const LOOK: Duration = Duration::from_secs(1);
 
 fn nanos(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
