@@ -37,7 +37,10 @@ function tabs(name) {
   const current = PARENTS[name] || name;
   replace(byId("tabs"), TABS.map(([key, label]) =>
     h("li", {}, h("a", { href: "#/" + key, "aria-current": key === current ? "page" : null }, label))));
-  byId("tabs").querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+  // Not by scrollIntoView, which would also move where the Tab key begins.
+  const shown = byId("tabs").querySelector("[aria-current]");
+  const bar = byId("tabs").parentElement;
+  if (shown) bar.scrollLeft = shown.offsetLeft - (bar.clientWidth - shown.offsetWidth) / 2;
 }
 
 async function show() {
