@@ -186,8 +186,8 @@ pub(crate) struct CheckArgs {
 
     /// Bring in order what can be, and say what was done; the crawl must not be running
     ///
-    /// Cuts off what is younger than the last checkpoint, and makes a damaged checkpoint anew if everything else is whole. Nothing
-    /// that a checkpoint counts is ever changed or removed.
+    /// Cuts off what is younger than the last checkpoint, makes a damaged state anew from what can be read, and a lost checkpoint if
+    /// everything else is whole. Nothing that a checkpoint counts is ever removed: damaged files are put aside.
     #[arg(long)]
     pub(crate) repair: bool,
 

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use indicatif::{HumanBytes, HumanCount, HumanDuration, ProgressBar, ProgressStyle};
-use mattock_crawl::{End, Progress, Summary};
+use mattock_crawl::steer::{Paused, PausedBy};
+use mattock_crawl::{Control, End, Progress, Summary};
 use mattock_env::{Clock, Time};
 
 const REDRAW: Duration = Duration::from_millis(200);
@@ -19,15 +20,21 @@ const WINDOW: usize = 10;
 /// A progress display.
 pub(crate) struct Display {
     progress: Arc<Progress>,
+    control: Control,
     bar: Option<ProgressBar>,
     quiet: bool,
     last: Vec<(Time, u64, u64)>,
 }
 
 impl Display {
-    pub(crate) fn new(progress: Arc<Progress>, max_pages: Option<u64>, quiet: bool) -> Display {
+    pub(crate) fn new(
+        progress: Arc<Progress>,
+        control: Control,
+        max_pages: Option<u64>,
+        quiet: bool,
+    ) -> Display {
         let bar = (!quiet && std::io::stderr().is_terminal()).then(|| bar(max_pages));
-        Display { progress, bar, quiet, last: Vec::new() }
+        Display { progress, control, bar, quiet, last: Vec::new() }
     }
 
     /// Shows progress until it is dropped.
@@ -70,8 +77,14 @@ impl Display {
         self.last.push((now, reading.pages, reading.bytes));
         let (then, pages, bytes) = self.last[0];
         let seconds = now.since(then).as_secs_f64().max(0.001);
+        let paused = match self.control.paused().first() {
+            Some(Paused { by: PausedBy::Operator, .. }) => "paused by its operator  ",
+            Some(Paused { by: PausedBy::Schedule, .. }) => "paused by its schedule  ",
+            Some(Paused { by: PausedBy::Disk, .. }) => "paused for room on the disk  ",
+            None => "",
+        };
         format!(
-            "{} pages  {:.0} pages/s  {:.1} MB/s  {} queued  {} hosts  {} open  {} errors",
+            "{paused}{} pages  {:.0} pages/s  {:.1} MB/s  {} queued  {} hosts  {} open  {} errors",
             HumanCount(reading.pages),
             (reading.pages - pages) as f64 / seconds,
             (reading.bytes - bytes) as f64 / seconds / 1e6,

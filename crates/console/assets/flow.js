@@ -27,7 +27,7 @@ function waiting(snapshot, stalls) {
   const saved = (stalls && stalls.waiting) || {};
   const sum = (map, ...names) => names.reduce((total, name) => total + (map[name] || 0), 0);
   return {
-    seen: live ? sum(live, "exchange", "new") : sum(saved, "arriving"),
+    seen: live ? sum(live, "exchange", "arriving", "new") : sum(saved, "arriving"),
     budget: live ? live.budget : sum(saved, "budget", "over-budget"),
     ready: live ? live.ready.reduce((total, number) => total + number, 0) : sum(saved, "room"),
     bench: live ? sum(live, "bench", "overflow", "deferred") : sum(saved, "host", "behind-host", "another-try"),

@@ -9,7 +9,7 @@
 //! [`check`] writes nothing and may be used beside a crawl that runs: it looks at the last checkpoint, and what is younger is
 //! nobody's business. Whatever is wrong becomes a [`Finding`], and the search goes on behind it, so that the report says all that is
 //! lost: one record or one block for one damaged byte. [`repair`] first brings in order what can be, and says what it did. It
-//! never changes or removes a byte that a checkpoint counts.
+//! never removes a byte that a checkpoint counts.
 //!
 //! Costs: everything is read once (queues twice, the ledgers three times and again for every 16 million rows); memory for 16 million numbers,
 //! one WARC record and a thousand findings.

@@ -234,6 +234,22 @@ impl Directory {
         self.state().join(DIVIDING)
     }
 
+    /// A file that says of these frontiers that they are damaged: they are put aside, not removed, once they are of no use.
+    pub(crate) fn damage_mark(frontiers: &Path) -> PathBuf {
+        frontiers.join("DAMAGED")
+    }
+
+    /// A name for damaged frontiers that is free.
+    pub(crate) fn aside(&self) -> Result<PathBuf, CrawlError> {
+        let names = (0u32..).map(|number| self.state().join(format!("damaged-{number}")));
+        for path in names {
+            if self.files.entry(&path).map_err(CrawlError::io("look at", &path))?.is_none() {
+                return Ok(path);
+            }
+        }
+        unreachable!("there are not so many")
+    }
+
     fn name(&self, what: &str) -> String {
         match self.layout {
             0 => what.to_owned(),

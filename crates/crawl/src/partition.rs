@@ -389,6 +389,7 @@ impl Run<'_> {
         let stages = partition.frontier.stages();
         let waiting = Waiting {
             exchange: partition.inbox.hub.waiting(index),
+            arriving: stages.arriving,
             new: stages.new,
             budget: stages.budget,
             ready: stages.ready,

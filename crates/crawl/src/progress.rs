@@ -83,7 +83,9 @@ gauges! {
 pub struct Waiting {
     /// Links from other partitions that were not taken in yet.
     pub exchange: u64,
-    /// URLs that `seen` let through and that are in no band yet.
+    /// Links of which it is not known yet whether they are new.
+    pub arriving: u64,
+    /// URLs that are new and in no band yet.
     pub new: u64,
     /// URLs that wait for a budget.
     pub budget: u64,
@@ -106,6 +108,7 @@ pub struct Waiting {
 impl Waiting {
     fn add(&mut self, other: &Waiting) {
         self.exchange += other.exchange;
+        self.arriving += other.arriving;
         self.new += other.new;
         self.budget += other.budget;
         self.ready.iter_mut().zip(other.ready).for_each(|(sum, more)| *sum += more);

@@ -13,15 +13,18 @@
 //! ledgers there were and which archive files they are about, and the new partitions begin ledgers and files of their own. Counts that
 //! belong to no domain (bytes, outcomes, robots.txt files, …) become the first partition's.
 //!
+//! The same way [`check --repair`](crate::check::repair) makes frontiers anew whose files are damaged, from what can be read; the
+//! damaged ones are put aside.
+//!
 //! Costs: see there; the ledgers are read once, if there is more than one partition to come.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use mattock_env::Env;
 use mattock_frontier::Counts;
 use mattock_frontier::blocklist::Blocklist;
-use mattock_frontier::split::{self, DivisionOptions};
-use mattock_repository::{LedgerReader, RepositoryError};
+use mattock_frontier::split::{self, Divided, DivisionOptions};
+use mattock_repository::LedgerReader;
 use mattock_weburl::WebUrl;
 
 use crate::checkpoint::{Checkpoint, Era, PartitionRecord};
@@ -30,28 +33,45 @@ use crate::member::frontier_options;
 use crate::summary::Totals;
 use crate::{Config, CrawlError, exchange};
 
-/// Removes what does not belong to a checkpoint: frontiers of an earlier division, and of one that was interrupted.
+/// A directory that belonged to no checkpoint.
+pub(crate) enum Cleared {
+    Removed(PathBuf),
+    /// It was damaged, and is here now.
+    PutAside(PathBuf),
+}
+
+/// Removes what does not belong to a checkpoint: frontiers of an earlier division, and of one that was interrupted. Those that were damaged
+/// are put aside.
 pub(crate) fn remove_litter(
     env: &Env,
     directory: &Directory,
     checkpoint: &Checkpoint,
-) -> Result<(), CrawlError> {
+) -> Result<Vec<Cleared>, CrawlError> {
     let mut litter = directory.litter(checkpoint)?;
     if checkpoint.number == 0 {
         litter.extend(surplus(env, &directory.frontiers(), checkpoint.partitions.len())?);
     }
-    for path in &litter {
-        env.files.remove_dir_all(path).map_err(CrawlError::io("remove", path))?;
+    let mut cleared = Vec::with_capacity(litter.len());
+    for path in litter {
+        let mark = Directory::damage_mark(&path);
+        if env.files.entry(&mark).map_err(CrawlError::io("look at", &mark))?.is_some() {
+            let aside = directory.aside()?;
+            env.files.rename(&path, &aside).map_err(CrawlError::io("rename", &path))?;
+            cleared.push(Cleared::PutAside(aside));
+        } else {
+            env.files.remove_dir_all(&path).map_err(CrawlError::io("remove", &path))?;
+            cleared.push(Cleared::Removed(path));
+        }
     }
-    if !litter.is_empty() {
+    if !cleared.is_empty() {
         let state = directory.state();
         env.files.sync_dir(&state).map_err(CrawlError::io("sync", &state))?;
     }
-    Ok(())
+    Ok(cleared)
 }
 
 /// Frontiers of more partitions than there are, of a run that never came to a checkpoint.
-fn surplus(env: &Env, path: &Path, partitions: usize) -> Result<Vec<std::path::PathBuf>, CrawlError> {
+fn surplus(env: &Env, path: &Path, partitions: usize) -> Result<Vec<PathBuf>, CrawlError> {
     let entry = env.files.entry(path).map_err(CrawlError::io("look at", path))?;
     if entry.is_none_or(|entry| !entry.is_dir) {
         return Ok(Vec::new());
@@ -75,6 +95,23 @@ impl Division<'_> {
     pub(crate) fn divide(&self, from: &Checkpoint) -> Result<Checkpoint, CrawlError> {
         let (before, partitions) = (from.partitions.len(), self.config.partitions);
         tracing::info!(before, partitions, "dividing the crawl among another number of partitions");
+        let (checkpoint, _) = self.write(from, false)?;
+        remove_litter(self.env, self.directory, &checkpoint)?;
+        Ok(checkpoint)
+    }
+
+    /// Makes the frontiers of a crawl anew from what can be read of them; the damaged ones are litter then, which is put aside.
+    pub(crate) fn remake(&self, from: &Checkpoint) -> Result<(Checkpoint, Divided), CrawlError> {
+        let damaged = self.directory.with_layout(from.layout).frontiers();
+        let mark = Directory::damage_mark(&damaged);
+        let why =
+            b"Damaged, and made anew by `mattock check --repair`. Nothing needs these files any more.\n";
+        self.env.files.write_atomic(&mark, why).map_err(CrawlError::io("write", &mark))?;
+        self.write(from, true)
+    }
+
+    fn write(&self, from: &Checkpoint, salvage: bool) -> Result<(Checkpoint, Divided), CrawlError> {
+        let (before, partitions) = (from.partitions.len(), self.config.partitions);
         let number = from.number + 1;
         let old = self.directory.with_layout(from.layout);
         let new = self.directory.with_layout(from.layout + 1);
@@ -98,14 +135,15 @@ impl Division<'_> {
                 scratch: &self.directory.dividing(),
                 owner_of: exchange::owner_of_domain,
                 frontier: frontier_options(self.config, Blocklist::default(), partitions),
+                salvage,
             },
         )?;
-        if partitions > 1 {
+        if partitions > 1 || salvage {
             for era in from.eras.iter().chain([&from.era()]) {
                 self.tell_settled(era, &mut division)?;
             }
         }
-        let counts = division.finish()?;
+        let divided = division.finish()?;
         for path in [new.frontiers(), self.directory.state()] {
             sync(&path)?;
         }
@@ -113,7 +151,7 @@ impl Division<'_> {
             number,
             unix_micros: self.env.clock.unix().as_micros(),
             end: None,
-            partitions: records(from, &counts),
+            partitions: records(from, &divided.counts),
             layout: from.layout + 1,
             eras: from.eras.iter().cloned().chain([from.era()]).collect(),
             archive: from.archive.clone(),
@@ -121,8 +159,7 @@ impl Division<'_> {
         let path = self.directory.checkpoint();
         let written = self.env.files.write_twice(&path, &checkpoint.encode());
         written.map_err(CrawlError::io("write", &path))?;
-        remove_litter(self.env, self.directory, &checkpoint)?;
-        Ok(checkpoint)
+        Ok((checkpoint, divided))
     }
 
     /// Tells which URLs the ledgers of an era have. Blocks that are damaged are left out: their URLs are then known to all partitions.
@@ -130,7 +167,14 @@ impl Division<'_> {
         let directory = self.directory.with_layout(era.layout);
         for (index, &bytes) in era.ledger_bytes.iter().enumerate().filter(|(_, bytes)| **bytes > 0) {
             let path = directory.ledger(index);
-            let (mut ledger, wrong) = LedgerReader::open_damaged(&self.env.files, &path, bytes)?;
+            let (mut ledger, wrong) = match LedgerReader::open_damaged(&self.env.files, &path, bytes) {
+                Err(error) if error.is_loss() => {
+                    division.some_are_unknown();
+                    tracing::warn!(%error, "a ledger cannot be read");
+                    continue;
+                }
+                opened => opened?,
+            };
             let mut damage = wrong;
             loop {
                 let mut told = Ok(());
@@ -146,11 +190,12 @@ impl Division<'_> {
                 match read {
                     Ok(true) => {}
                     Ok(false) => break,
-                    Err(error @ RepositoryError::Damaged { .. }) => damage = Some(error),
+                    Err(error) if error.is_loss() => damage = Some(error),
                     Err(error) => return Err(error.into()),
                 }
             }
             if let Some(error) = damage {
+                division.some_are_unknown();
                 tracing::warn!(%error, "rows of a ledger cannot be read");
             }
         }

@@ -3,6 +3,7 @@
 //! Written by the process that crawls, every [`EVERY`], by renaming a whole file over the one before; not synced, as nobody needs it after a
 //! crash. Gone when a run has ended in good order; one that was killed leaves it behind, and its age shows that.
 
+use std::collections::VecDeque;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,7 +19,9 @@ use crate::{Config, Control, Progress, sealed};
 
 const TITLE: &str = "mattock status";
 const VERSION: u32 = 1;
-const EVERY: Duration = Duration::from_secs(5);
+const EVERY: Duration = Duration::from_secs(1);
+/// Rates are those of the time in which it was written so often.
+const WINDOW: usize = 5;
 /// All are at least as long as this: one can be written over another on a disk that is full.
 const BYTES_MIN: usize = 2048;
 /// Older than this, its process is gone or stands still.
@@ -125,9 +128,10 @@ async fn report(
 ) {
     let begun = env.clock.now();
     let cpu = || mattock_env::cpu_seconds().filter(|_| !env.is_simulated());
-    let (mut before, mut before_at, mut cpu_before) = (progress.read(), begun, cpu());
+    let mut earlier = VecDeque::from([(begun, progress.read(), cpu())]);
     loop {
         let (now, reading, cpu_now) = (env.clock.now(), progress.read(), cpu());
+        let (before_at, before, cpu_before) = earlier[0];
         let seconds = now.since(before_at).as_secs_f64().max(0.001);
         let rate = |now: u64, before: u64| now.saturating_sub(before) as f64 / seconds;
         let status = Status {
@@ -150,7 +154,10 @@ async fn report(
         };
         // If it cannot be written, there are others to say why.
         let _ = write(&env.files, &path, &status.encode());
-        (before, before_at, cpu_before) = (reading, now, cpu_now);
+        earlier.push_back((now, reading, cpu_now));
+        if earlier.len() > WINDOW {
+            earlier.pop_front();
+        }
         env.clock.sleep(EVERY).await;
     }
 }

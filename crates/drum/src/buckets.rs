@@ -33,6 +33,8 @@ pub(crate) struct Buckets {
     chunks: u32,
     bytes: u64,
     largest: u64,
+    /// Whether headers may be damaged.
+    salvaged: bool,
 }
 
 #[derive(Default)]
@@ -66,7 +68,7 @@ impl Buckets {
     ) -> Buckets {
         let file = DataFile::create(disk, name, number);
         let streams = (0..buckets).map(|_| Stream::default()).collect();
-        Buckets { file, chunk_bytes, streams, chunks: 0, bytes: 0, largest: 0 }
+        Buckets { file, chunk_bytes, streams, chunks: 0, bytes: 0, largest: 0, salvaged: false }
     }
 
     /// Bytes in all streams.
@@ -173,6 +175,9 @@ impl Buckets {
             for chunk in &stream.chunks {
                 let offset = u64::from(*chunk) * self.chunk_bytes as u64;
                 self.file.read(&mut block, offset)?;
+                if self.salvaged {
+                    mend_header(&mut block, &self.file, offset, self.streams.len());
+                }
                 let payload = open(&block, &self.file, offset, bucket)?;
                 out.extend_from_slice(payload);
             }
@@ -224,6 +229,46 @@ impl Buckets {
         Ok(self)
     }
 
+    /// The same of a file that may be damaged: each stream up to the first chunk that is lost, and its tail if none is.
+    pub(crate) fn salvage(mut self, disk: &Arc<Disk>, chunks: u32, tail: &mut Reader<'_>) -> Result<Buckets> {
+        let mut is_torn = false;
+        if chunks > 0 {
+            self.file = match DataFile::open(disk, self.file.name().to_owned(), self.file.number()) {
+                Err(error) if !error.is_loss() => return Err(error),
+                opened => opened.unwrap_or(self.file),
+            };
+            let mut block = Block::new(self.chunk_bytes);
+            for chunk in 0..chunks {
+                let offset = u64::from(chunk) * self.chunk_bytes as u64;
+                match self.file.read(&mut block, offset) {
+                    Err(error) if !error.is_loss() => return Err(error),
+                    Err(_) => is_torn = true,
+                    Ok(()) => is_torn |= !mend_header(&mut block, &self.file, offset, self.streams.len()),
+                }
+                if is_torn {
+                    // Nobody knows whose it was, and records are torn apart by the ends of chunks: no stream can be trusted behind it.
+                    break;
+                }
+                let stream = &mut self.streams[bucket_of(&block)];
+                let bytes = (block.len() - HEADER_BYTES) as u64;
+                stream.chunks.push(chunk);
+                stream.bytes += bytes;
+                self.bytes += bytes;
+            }
+            (self.chunks, self.salvaged) = (chunks, true);
+        }
+        self.restore_tail(tail).ok_or_else(|| {
+            DrumError::corrupt(self.file.path(), 0, "the tail of its streams cannot be read")
+        })?;
+        for stream in self.streams.iter_mut().filter(|_| is_torn) {
+            self.bytes -= stream.tail().len() as u64;
+            stream.bytes -= stream.tail().len() as u64;
+            (stream.block, stream.fill) = (None, 0);
+            stream.first.clear();
+        }
+        Ok(self)
+    }
+
     fn restore_tail(&mut self, tail: &mut Reader<'_>) -> Option<()> {
         loop {
             let bucket = tail.varint()? as usize;
@@ -245,6 +290,24 @@ impl Buckets {
 fn fill_header(block: &mut [u8], bucket: usize, fill: usize) {
     block[..4].copy_from_slice(&(bucket as u32).to_le_bytes());
     block[4..8].copy_from_slice(&((fill - HEADER_BYTES) as u32).to_le_bytes());
+}
+
+fn bucket_of(block: &[u8]) -> usize {
+    u32::from_le_bytes([block[0], block[1], block[2], block[3]]) as usize
+}
+
+/// Whether a chunk is whole, or only its header is damaged, which is put right: its bucket is one of so many, and only full chunks are
+/// written.
+fn mend_header(block: &mut [u8], file: &DataFile, offset: u64, buckets: usize) -> bool {
+    let is_whole = |block: &[u8]| open(block, file, offset, bucket_of(block)).is_ok();
+    if is_whole(block) {
+        return bucket_of(block) < buckets;
+    }
+    (0..buckets).any(|bucket| {
+        let fill = block.len();
+        fill_header(block, bucket, fill);
+        is_whole(block)
+    })
 }
 
 /// The last step before a chunk is written.
@@ -271,10 +334,39 @@ pub(crate) fn verify<'a>(
     offset: u64,
     streams: usize,
 ) -> Result<(u64, &'a [u8])> {
-    let bucket = u32::from_le_bytes([block[0], block[1], block[2], block[3]]) as usize;
+    let bucket = bucket_of(block);
     open(block, file, offset, bucket)?;
     if bucket >= streams {
         return Err(DrumError::corrupt(file.path(), offset, "a chunk of no bucket"));
     }
     Ok((12, &block[12..HEADER_BYTES]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mattock_env::{Files, Random, SimFiles};
+    use std::path::Path;
+
+    #[test]
+    fn a_damaged_header_is_put_right_and_a_damaged_chunk_is_not_believed() {
+        let disk = Disk::new(Files::simulated(SimFiles::new(Random::from_seed(1))), Path::new("/drum"));
+        let file = DataFile::create(&disk, "keys-1".into(), 1);
+        let mut whole: Vec<u8> = (0..4096u32).map(|byte| (byte * 7) as u8).collect();
+        fill_header(&mut whole, 5, 4096);
+        seal(&mut whole, 1, 8192);
+        for byte in (0..12).chain([16, 700, 4095]) {
+            for bit in 0..8 {
+                let mut block = whole.clone();
+                block[byte] ^= 1 << bit;
+                let is_mended = mend_header(&mut block, &file, 8192, 8);
+                // A checksum that is wrong vouches for nothing.
+                assert_eq!(is_mended, byte < 8, "byte {byte}");
+                assert!(!is_mended || block == whole);
+            }
+        }
+        assert!(mend_header(&mut whole.clone(), &file, 8192, 8));
+        assert!(!mend_header(&mut whole.clone(), &file, 4096, 8), "at another place");
+        assert!(!mend_header(&mut whole, &file, 8192, 4), "of no bucket");
+    }
 }

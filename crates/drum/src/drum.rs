@@ -139,6 +139,12 @@ impl<V: Value> Drum<V> {
         }
     }
 
+    /// Checks whose results were not handed out; those that only told of repeats, and never will be, among them.
+    pub fn undelivered(&self) -> u64 {
+        let sealed: u64 = self.generations.iter().map(|generation| u64::from(generation.log.records())).sum();
+        (sealed + u64::from(self.open.log.records())).saturating_sub(u64::from(self.cursor.2))
+    }
+
     /// Submits a batch. On an error nothing of it was taken: call again when the cause is gone.
     pub fn submit(&mut self, batch: &Batch<V>) -> Result<()> {
         let limit = Log::record_max(self.plan.log_block_bytes);

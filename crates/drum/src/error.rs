@@ -74,6 +74,15 @@ pub enum DrumError {
 pub type Result<T> = std::result::Result<T, DrumError>;
 
 impl DrumError {
+    /// Whether bytes are lost, rather than out of reach for now or of another version.
+    pub fn is_loss(&self) -> bool {
+        match self {
+            DrumError::Corrupt { .. } | DrumError::NoSuchCheckpoint { .. } => true,
+            DrumError::Io { source, .. } => mattock_env::is_loss(source),
+            _ => false,
+        }
+    }
+
     pub(crate) fn io(path: &Path, source: io::Error) -> DrumError {
         match source.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {

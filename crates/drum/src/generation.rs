@@ -211,6 +211,27 @@ impl Generation {
         checkpoint: u64,
         now_s: i64,
     ) -> Result<Generation> {
+        Generation::found(disk, plan, entry, (checkpoint, now_s), false)
+    }
+
+    /// What is left of it, without the operations that cannot be read, and without the values of answers.
+    pub(crate) fn salvage(
+        disk: &Arc<Disk>,
+        plan: &Plan,
+        entry: &GenerationEntry,
+        checkpoint: u64,
+        now_s: i64,
+    ) -> Result<Generation> {
+        Generation::found(disk, plan, entry, (checkpoint, now_s), true)
+    }
+
+    fn found(
+        disk: &Arc<Disk>,
+        plan: &Plan,
+        entry: &GenerationEntry,
+        (checkpoint, now_s): (u64, i64),
+        salvaging: bool,
+    ) -> Result<Generation> {
         let plan = Plan {
             log_block_bytes: entry.log_block_bytes as usize,
             chunk_bytes: entry.chunk_bytes as usize,
@@ -235,7 +256,11 @@ impl Generation {
         if !entry.merged {
             let name = manifest::keys_name(entry.number);
             let keys = Buckets::new(disk, name, entry.number, plan.buckets, plan.chunk_bytes);
-            generation.keys = Arc::new(keys.restore(disk, entry.chunks, &mut tail)?);
+            generation.keys = Arc::new(if salvaging {
+                keys.salvage(disk, entry.chunks, &mut tail)?
+            } else {
+                keys.restore(disk, entry.chunks, &mut tail)?
+            });
             return Ok(generation);
         }
         let too_short = || DrumError::corrupt(&path, 0, "a bitmap that is too short");
@@ -243,7 +268,7 @@ impl Generation {
         for _ in 0..tail.varint().ok_or_else(too_short)? {
             bitmap.push(tail.u64().ok_or_else(too_short)?);
         }
-        let answers = if entry.answers {
+        let answers = if entry.answers && !salvaging {
             let name = manifest::answers_name(entry.number);
             let buckets = Buckets::new(disk, name, entry.number, ANSWER_PARTS, plan.chunk_bytes);
             let buckets = buckets.restore(disk, entry.chunks, &mut tail)?;

@@ -93,6 +93,7 @@ mod plan;
 mod results;
 mod run;
 mod run_writer;
+mod salvage;
 mod sort;
 mod stats;
 mod table;
@@ -111,7 +112,7 @@ pub use drum::Drum;
 pub use error::{DrumError, Result};
 pub use plan::{Deliver, Options, Plan};
 pub use stats::Stats;
-pub use twins::{damaged_twins, mend_twins};
+pub use twins::each_twin;
 pub use uses::{
     BacklinkCount, Backlinks, ContentSeen, DomainInDegree, FirstInstance, HostData, InDegree, RequestedUntil,
     RobotsCache, RobotsRequested, Sources, UrlSeen,

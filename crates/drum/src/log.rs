@@ -245,6 +245,26 @@ fn seal(block: &mut [u8], file: u64, offset: u64) {
     block[12..HEADER_BYTES].copy_from_slice(&sum.to_le_bytes());
 }
 
+/// How many records a block has from a place on; `None` if they cannot be told apart.
+pub(crate) fn count_records(block: &[u8], start: usize) -> Option<u32> {
+    let mut reader = Reader::new(block.get(start..)?);
+    let mut count = 0;
+    while !reader.is_empty() {
+        read_record(&mut reader)?;
+        count += 1;
+    }
+    Some(count)
+}
+
+/// The next record: its kind and its auxiliary bytes.
+pub(crate) fn read_record<'a>(reader: &mut Reader<'a>) -> Option<(u64, &'a [u8])> {
+    let head = reader.varint()?;
+    if head & 3 == KNOWN_DUPLICATE {
+        reader.counted()?;
+    }
+    Some((head & 3, reader.take((head >> 2) as usize)?))
+}
+
 /// Reads blocks of a log's file.
 #[derive(Clone)]
 pub(crate) struct LogReader {
@@ -255,6 +275,15 @@ pub(crate) struct LogReader {
 impl LogReader {
     pub(crate) fn new(file: &Arc<DataFile>, block_bytes: usize) -> LogReader {
         LogReader { file: Arc::clone(file), block_bytes }
+    }
+
+    /// How many records a block says that it has; it may be damaged.
+    pub(crate) fn header_records(&self, index: u32) -> Option<u32> {
+        let mut page = Block::new(PAGE_BYTES);
+        self.file.read(&mut page, u64::from(index) * self.block_bytes as u64).ok()?;
+        let mut header = Reader::new(&page);
+        let (of, records) = (header.u32()?, header.u32()?);
+        (of == index && fill_of(&page) <= self.block_bytes).then_some(records)
     }
 
     /// A block, and how many bytes of it are in use.

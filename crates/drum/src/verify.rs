@@ -4,7 +4,7 @@
 //! if the damaged one says where that is, otherwise with the next bucket; elsewhere blocks have a fixed size. Bytes that
 //! fill up a page must be zero. Bytes that no longer belong to the checkpoint are not looked at: blocks of the log that
 //! were delivered, and what a file has grown since. Of a file that is kept twice one is enough; whether the other is whole too,
-//! [`damaged_twins`](crate::damaged_twins) tells.
+//! [`Files::damaged_twins`](mattock_env::Files::damaged_twins) tells.
 
 use std::fmt;
 use std::path::Path;
@@ -16,7 +16,7 @@ use crate::buckets;
 use crate::disk::{DataFile, Disk};
 use crate::error::{DrumError, Result};
 use crate::generation::Generation;
-use crate::log::{HEADER_BYTES, LogReader};
+use crate::log::LogReader;
 use crate::manifest::{self, GenerationEntry, Manifest, RunEntry};
 use crate::merge::{self, CHECK};
 use crate::run::{self, Run};
@@ -58,7 +58,7 @@ impl<V: Value> View<V> {
             verifier.run::<V>(&manifest, entry);
         }
         for (index, entry) in manifest.generations.iter().enumerate() {
-            let cursor = if index == 0 { manifest.cursor } else { (0, HEADER_BYTES as u32, 0) };
+            let cursor = if index == 0 { manifest.cursor } else { view::BEGINNING };
             verifier.generation::<V>(&manifest, entry, cursor);
         }
         // Whoever works on the repository may have moved on, and removed files.
@@ -197,7 +197,7 @@ impl Verifier {
         let plan = view::plan(manifest);
         let restored = Generation::restore(&self.disk, &plan, entry, manifest.number, self.now_s);
         let outcome = restored.and_then(|generation| {
-            view::visit_log(&generation, cursor, &mut |_, _, _| true)?;
+            view::visit_log(&generation, cursor, None, &mut |_, _, _| true)?;
             decode_buckets::<V>(&generation)
         });
         if let Err(error) = outcome {
@@ -247,7 +247,7 @@ impl Verifier {
         let name = manifest::tail_name(entry.number, checkpoint);
         let path = self.disk.dir.join(&name);
         let is_whole =
-            |path: &Path| self.disk.files.read(path).is_ok_and(|bytes| is_whole_tail(&bytes, entry).is_ok());
+            |path: &Path| self.disk.files.read(path).is_ok_and(|bytes| is_whole_tail(&bytes, entry));
         if is_whole(&path) || is_whole(&copy_path(&path)) {
             // If only one is, `damaged_twins` tells.
             return;

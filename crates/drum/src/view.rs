@@ -18,11 +18,12 @@ use crate::batch::Operation;
 use crate::disk::Disk;
 use crate::error::{DrumError, Result};
 use crate::generation::Generation;
-use crate::log::{KNOWN_DUPLICATE, KNOWN_UNIQUE};
+use crate::log::{KNOWN_DUPLICATE, KNOWN_UNIQUE, read_record};
 use crate::manifest::{self, Manifest};
 use crate::merge::{self, CHECK, CHECK_UPDATE};
 use crate::plan::{Options, Plan};
 use crate::run::Run;
+use crate::salvage::LogBlock;
 use crate::sort::Item;
 use crate::value::Value;
 use mattock_codec::Reader;
@@ -35,8 +36,17 @@ pub struct View<V: Value> {
     manifest: Manifest,
     runs: Vec<Run>,
     generations: Vec<Generation>,
+    /// Where the results of each begin that were not handed out: block, byte, record.
+    cursors: Vec<Cursor>,
+    /// What is left of a damaged checkpoint: the blocks of each log. Of a whole one there is nothing to be told.
+    left: Option<Vec<Vec<LogBlock>>>,
     values: PhantomData<fn() -> V>,
 }
+
+/// A place in a log: block, byte, record.
+pub(crate) type Cursor = (u32, u32, u32);
+/// Where a log begins.
+pub(crate) const BEGINNING: Cursor = (0, crate::log::HEADER_BYTES as u32, 0);
 
 /// An operation that no merge has applied to the store yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,7 +76,7 @@ impl<V: Value> View<V> {
     pub fn open(env: &Env, dir: &Path, number: u64) -> Result<View<V>> {
         if number == 0 {
             let manifest = Manifest { buckets: 1, has_values: !V::NONE, ..Manifest::default() };
-            return Ok(View { manifest, runs: Vec::new(), generations: Vec::new(), values: PhantomData });
+            return Ok(View::new(manifest, Vec::new(), Vec::new(), None));
         }
         let manifest = manifest::read(&env.files, dir, number)?;
         let view = View::restore(env, dir, manifest.clone());
@@ -90,7 +100,27 @@ impl<V: Value> View<V> {
         let generations =
             generations.map(|entry| Generation::restore(&disk, &plan, entry, manifest.number, now_s));
         let generations = generations.collect::<Result<Vec<_>>>()?;
-        Ok(View { manifest, runs, generations, values: PhantomData })
+        let cursors = std::iter::once(manifest.cursor).chain(std::iter::repeat(BEGINNING));
+        let generations = cursors.zip(generations).collect();
+        Ok(View::new(manifest, runs, generations, None))
+    }
+
+    pub(crate) fn new(
+        manifest: Manifest,
+        runs: Vec<Run>,
+        generations: Vec<(Cursor, Generation)>,
+        left: Option<Vec<Vec<LogBlock>>>,
+    ) -> View<V> {
+        let (cursors, generations) = generations.into_iter().unzip();
+        View { manifest, runs, generations, cursors, left, values: PhantomData }
+    }
+
+    /// Whether results that were not handed out are missing, as they can be only if it was [salvaged](View::salvage).
+    pub fn has_lost_results(&self) -> bool {
+        self.left.as_ref().is_some_and(|left| {
+            let is_lost = |block: &LogBlock| *block == LogBlock::Lost;
+            left.len() < self.manifest.generations.len() || left.iter().flatten().any(is_lost)
+        })
     }
 
     /// The number of the checkpoint.
@@ -145,7 +175,7 @@ impl<V: Value> View<V> {
             }
             self.visit_log(index, |record, _, aux| {
                 if let Some(((_, item), waiting)) = &mut next
-                    && record == number_of(item)
+                    && record == Some(number_of(item))
                 {
                     waiting.aux = Some(aux.to_vec());
                     next = wanted.find(|(_, waiting)| waiting.operation != Operation::Update);
@@ -205,10 +235,13 @@ impl<V: Value> View<V> {
                 let unique = match (kind, &generation.resolved) {
                     (KNOWN_UNIQUE, _) => Some(true),
                     (KNOWN_DUPLICATE, _) => Some(false),
-                    (_, resolved) => resolved.as_ref().map(|resolved| {
+                    (_, None) => None,
+                    (_, Some(resolved)) => {
+                        // Nobody knows which answer is its.
+                        let Some(record) = record else { return true };
                         let word = resolved.bitmap.get(record as usize / 64);
-                        word.is_some_and(|word| word >> (record % 64) & 1 == 1)
-                    }),
+                        Some(word.is_some_and(|word| word >> (record % 64) & 1 == 1))
+                    }
                 };
                 if unique != Some(false) || self.manifest.delivers_all {
                     visit(Undelivered { aux, unique });
@@ -232,10 +265,12 @@ impl<V: Value> View<V> {
             if generation.resolved.is_none() {
                 generation.keys.load(bucket, &mut raw)?;
                 let (buckets, records) = (generation.keys.len(), generation.log.records());
-                merge::parse::<V>(&raw, bucket, buckets, records, &mut items).ok_or_else(|| {
+                let parsed = merge::parse::<V>(&raw, bucket, buckets, records, &mut items);
+                // Where a stream was cut off, the last record may be torn apart.
+                if parsed.is_none() && self.left.is_none() {
                     let path = generation.keys.file().path();
-                    DrumError::corrupt(path, 0, "records of a bucket that cannot be read")
-                })?;
+                    return Err(DrumError::corrupt(path, 0, "records of a bucket that cannot be read"));
+                }
                 all.extend(items.iter().filter(|item| wanted(item)).map(|item| (index, *item)));
             }
             raws.push(raw);
@@ -268,9 +303,9 @@ impl<V: Value> View<V> {
     }
 
     /// Visits the records of a log that were not delivered, with their number and kind, until the visitor has enough.
-    fn visit_log(&self, index: usize, mut visit: impl FnMut(u32, u64, &[u8]) -> bool) -> Result<()> {
-        let cursor = if index == 0 { self.manifest.cursor } else { (0, crate::log::HEADER_BYTES as u32, 0) };
-        visit_log(&self.generations[index], cursor, &mut visit)
+    fn visit_log(&self, index: usize, mut visit: impl FnMut(Option<u32>, u64, &[u8]) -> bool) -> Result<()> {
+        let left = self.left.as_ref().map(|left| &left[index][..]);
+        visit_log(&self.generations[index], self.cursors[index], left, &mut visit)
     }
 }
 
@@ -296,14 +331,23 @@ pub(crate) fn check_kind<V: Value>(disk: &Arc<Disk>, manifest: &Manifest) -> Res
     Ok(())
 }
 
-/// Visits the records of a log from a place on (block, byte, record), until the visitor has enough.
+/// Visits the records of a log from a place on, with their numbers, until the visitor has enough. Of a damaged log some blocks are left,
+/// and some numbers are not known.
 pub(crate) fn visit_log(
     generation: &Generation,
-    (first, mut offset, mut record): (u32, u32, u32),
-    visit: &mut impl FnMut(u32, u64, &[u8]) -> bool,
+    (first, mut offset, record): Cursor,
+    left: Option<&[LogBlock]>,
+    visit: &mut impl FnMut(Option<u32>, u64, &[u8]) -> bool,
 ) -> Result<()> {
     let log = &generation.log;
+    let mut record = Some(record);
     for block in first..log.blocks() {
+        let start = std::mem::replace(&mut offset, crate::log::HEADER_BYTES as u32);
+        match left.map(|left| left[(block - first) as usize]) {
+            Some(LogBlock::Lost) => continue,
+            Some(LogBlock::From(number)) => record = number,
+            None => {}
+        }
         let read;
         let bytes = match log.in_ram(block) {
             Some(bytes) => bytes,
@@ -316,24 +360,19 @@ pub(crate) fn visit_log(
             let place = u64::from(block) * log.block_bytes() as u64;
             DrumError::corrupt(log.file().path(), place, "a record of the log that cannot be read")
         };
-        let mut reader = Reader::new(bytes.get(offset as usize..).ok_or_else(corrupt)?);
+        let mut reader = Reader::new(bytes.get(start as usize..).ok_or_else(corrupt)?);
         while !reader.is_empty() {
-            let head = reader.varint().ok_or_else(corrupt)?;
-            if head & 3 == KNOWN_DUPLICATE {
-                reader.counted().ok_or_else(corrupt)?;
-            }
-            let aux = reader.take((head >> 2) as usize).ok_or_else(corrupt)?;
-            if record >= log.records() {
+            let (kind, aux) = read_record(&mut reader).ok_or_else(corrupt)?;
+            if record.is_some_and(|record| record >= log.records()) {
                 return Err(corrupt());
             }
-            if !visit(record, head & 3, aux) {
+            if !visit(record, kind, aux) {
                 return Ok(());
             }
-            record += 1;
+            record = record.map(|record| record + 1);
         }
-        offset = crate::log::HEADER_BYTES as u32;
     }
-    if record == log.records() {
+    if left.is_some() || record == Some(log.records()) {
         return Ok(());
     }
     Err(DrumError::corrupt(log.file().path(), 0, "the log holds fewer records than it should"))

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use mattock_drum::{Checkpoint, Deliver, Drum, View, damaged_twins, mend_twins};
+use mattock_drum::{Checkpoint, Deliver, Drum, View, each_twin};
 use mattock_env::sim::Simulation;
-use mattock_env::{Env, OpenMode, Random, copy_path};
+use mattock_env::{Env, OpenMode, Random, VisitTwin, copy_path};
 
 use crate::world::{DIR, Drawn, Model, Sum, apply, deliver, draw_batch, open, options, simulate};
 
@@ -26,6 +26,40 @@ fn content<V: Drawn>(env: &Env, number: u64) -> Option<u64> {
     let mut hash = 0xcbf2_9ce4_8422_2325u64;
     all.iter().for_each(|byte| hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
     Some(hash)
+}
+
+/// What a view has: keys, and results that were not handed out.
+#[derive(PartialEq)]
+struct Left<V> {
+    keys: BTreeMap<u64, V>,
+    results: Vec<(Vec<u8>, Option<bool>)>,
+}
+
+impl<V: Drawn> Left<V> {
+    fn read(view: &View<V>) -> Left<V> {
+        let mut left = Left { keys: BTreeMap::new(), results: Vec::new() };
+        view.scan(|key, value| drop(left.keys.insert(key, value))).unwrap();
+        view.undelivered(|result| left.results.push((result.aux.to_vec(), result.unique))).unwrap();
+        left
+    }
+
+    /// Nothing else than what was stored, and of one flipped bit not much less.
+    fn assert_is_part_of(&self, whole: &Left<V>, path: &Path, is_flip: bool) {
+        for (key, value) in &self.keys {
+            // An update may be missing, and so the value be less.
+            let stored = whole.keys.get(key);
+            assert!(stored.is_some_and(|stored| value.is_less(stored)), "{}: {key:x}", path.display());
+        }
+        let mut rest = whole.results.iter();
+        assert!(self.results.iter().all(|result| rest.any(|other| other == result)), "{}", path.display());
+        let lost = (whole.keys.len() - self.keys.len(), whole.results.len() - self.results.len());
+        match kind(path).as_str() {
+            // Blocks of 8,192 bytes, with records of 1 to 41.
+            "log" => assert!(lost.0 == 0 && (lost.1 < 8192 / 8 || !is_flip), "{lost:?}"),
+            "answers" => assert_eq!(lost, (0, 0)),
+            _ => assert_eq!(lost.1, 0),
+        }
+    }
 }
 
 /// A repository with files of every kind.
@@ -83,6 +117,8 @@ fn damage<V: Drawn>(seed: u64, which: Deliver, rounds: u64, found: &mut BTreeMap
     kinds.sort_unstable();
     kinds.dedup();
     let whole = simulate(&mut simulation, |env| content::<V>(&env, number)).unwrap();
+    let all_of_it =
+        simulate(&mut simulation, |env| Left::<V>::read(&View::open(&env, Path::new(DIR), number).unwrap()));
     let mut harmless = 0;
     for round in 0..2 * rounds {
         let wanted = &kinds[random.below(kinds.len() as u64) as usize];
@@ -100,14 +136,22 @@ fn damage<V: Drawn>(seed: u64, which: Deliver, rounds: u64, found: &mut BTreeMap
             let left = content::<V>(&env, number);
             assert!(left.is_none_or(|left| left == whole), "{}: served", path.display());
             assert!(operations == files.operations() && before == files.snapshot(), "something was changed");
-            let twins = damaged_twins(&env.files, Path::new(DIR), number);
+            let salvaged = Left::<V>::read(&View::salvage(&env, Path::new(DIR), number).unwrap());
+            if left.is_some() {
+                assert!(salvaged == all_of_it, "{}: something is missing", path.display());
+            } else {
+                let is_flip = round < rounds;
+                salvaged.assert_is_part_of(&all_of_it, path, is_flip);
+            }
+            let each = |visit: &mut VisitTwin<'_>| each_twin(&env.files, Path::new(DIR), number, visit);
+            let twins = env.files.damaged_twins(each).unwrap();
             if is_kept_twice(path) {
                 assert!(problems.is_empty() && left == Some(whole), "{}: {problems:?}", path.display());
                 if twins.is_empty() {
                     harmless += 1;
                 } else {
                     assert_eq!(twins, std::slice::from_ref(path));
-                    assert_eq!(mend_twins(&env.files, Path::new(DIR), number).unwrap(), twins);
+                    assert_eq!(env.files.mend_twins(each).unwrap(), twins);
                     assert!(env.files.read(path).unwrap() == *bytes);
                     *found.entry(wanted.clone()).or_default() += 1;
                 }

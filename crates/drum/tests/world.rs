@@ -37,15 +37,26 @@ impl Value for Sum {
 /// Values that tests can draw.
 pub(crate) trait Drawn: Value + PartialEq + std::fmt::Debug {
     fn draw(random: &mut Random) -> Self;
+
+    /// Whether it could come of some of the updates that made the other.
+    fn is_less(&self, other: &Self) -> bool;
 }
 
 impl Drawn for () {
     fn draw(_: &mut Random) {}
+
+    fn is_less(&self, (): &()) -> bool {
+        true
+    }
 }
 
 impl Drawn for Sum {
     fn draw(random: &mut Random) -> Sum {
         Sum(random.below(100))
+    }
+
+    fn is_less(&self, other: &Sum) -> bool {
+        self.0 <= other.0
     }
 }
 

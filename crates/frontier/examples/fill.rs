@@ -177,13 +177,14 @@ fn divide(
             scratch: &dir.join("dividing"),
             owner_of: |domain, partitions| (domain % partitions as u64) as usize,
             frontier: options,
+            salvage: false,
         },
     )
     .expect("the checkpoint is whole");
     for url in settled {
         division.settled(&url, true).expect("the disk has room");
     }
-    let after = division.finish().expect("the disk has room");
+    let after = division.finish().expect("the disk has room").counts;
     let mut sums = Counts::default();
     for counts in &after {
         assert_eq!(counts.missing(), 0);

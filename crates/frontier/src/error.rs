@@ -38,6 +38,17 @@ pub enum FrontierError {
 }
 
 impl FrontierError {
+    /// Whether bytes are lost, rather than out of reach for now or of another version.
+    pub fn is_loss(&self) -> bool {
+        match self {
+            FrontierError::Drum(error) => error.is_loss(),
+            FrontierError::Queue(error) => error.is_loss(),
+            FrontierError::Io { source, .. } => mattock_env::is_loss(source),
+            FrontierError::State { problem, .. } => *problem == StateProblem::Damaged,
+            FrontierError::Record => true,
+        }
+    }
+
     /// Whether what was looked at may have made way for a newer checkpoint meanwhile.
     pub fn has_moved_on(&self) -> bool {
         match self {

@@ -13,6 +13,8 @@ use crate::{BANDS, Politeness};
 /// What waits before each stage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stages {
+    /// Links of which `seen` has not said yet whether they are new.
+    pub arriving: u64,
     /// URLs that `seen` let through and that are in no band yet.
     pub new: u64,
     /// URLs that wait for a budget.
@@ -60,6 +62,7 @@ impl Frontier {
     /// What waits before each stage. Cheap.
     pub fn stages(&self) -> Stages {
         Stages {
+            arriving: self.seen.undelivered(),
             new: self.new.len() as u64,
             budget: self.budget.as_ref().map_or(0, |budget| budget.len()),
             ready: self.ready.lengths(),

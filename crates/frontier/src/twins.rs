@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use mattock_env::{Env, Files};
+use mattock_env::{Env, VisitTwin};
 
 use crate::error::{FrontierError, Result};
 use crate::state::{self, Saved};
@@ -13,39 +13,27 @@ impl Frontier {
     /// Files of checkpoint `number` in `dir` that are damaged while their copies are whole, or the other way round. Nothing is lost, and
     /// [`mend_twins`](Frontier::mend_twins) writes them anew.
     pub fn damaged_twins(env: &Env, dir: &Path, number: u64) -> Vec<PathBuf> {
-        let files = &env.files;
-        let mut damaged: Vec<PathBuf> = Vec::new();
-        if number > 0 {
-            damaged.extend(files.damaged_twin(&dir.join(state::name(number)), state::check));
-        }
-        for part in parts(env, dir, number) {
-            damaged.extend(match part.is_queues {
-                true => mattock_queue::damaged_twins(files, &part.dir, part.number),
-                false => mattock_drum::damaged_twins(files, &part.dir, part.number),
-            });
-        }
-        damaged
+        let damaged = env.files.damaged_twins(|visit| each_twin(env, dir, number, visit));
+        damaged.expect("looking does not fail")
     }
 
     /// Writes these files anew; which they were. Not beside somebody who works on the frontier.
     pub fn mend_twins(env: &Env, dir: &Path, number: u64) -> Result<Vec<PathBuf>> {
-        let io = |source| FrontierError::Io { path: dir.to_owned(), source };
-        mend(&env.files, env, dir, number).map_err(io)
+        let mended = env.files.mend_twins(|visit| each_twin(env, dir, number, visit));
+        mended.map_err(|source| FrontierError::Io { path: dir.to_owned(), source })
     }
 }
 
-fn mend(files: &Files, env: &Env, dir: &Path, number: u64) -> io::Result<Vec<PathBuf>> {
-    let mut mended: Vec<PathBuf> = Vec::new();
+/// Visits the files of a checkpoint that are kept twice.
+fn each_twin(env: &Env, dir: &Path, number: u64, visit: &mut VisitTwin<'_>) -> io::Result<()> {
     if number > 0 {
-        mended.extend(files.mend_twin(&dir.join(state::name(number)), state::check)?);
+        visit(&dir.join(state::name(number)), &|bytes| state::check(bytes).is_ok())?;
     }
     for part in parts(env, dir, number) {
-        mended.extend(match part.is_queues {
-            true => mattock_queue::mend_twins(files, &part.dir, part.number)?,
-            false => mattock_drum::mend_twins(files, &part.dir, part.number)?,
-        });
+        let each_twin = if part.is_queues { mattock_queue::each_twin } else { mattock_drum::each_twin };
+        each_twin(&env.files, &part.dir, part.number, visit)?;
     }
-    Ok(mended)
+    Ok(())
 }
 
 /// A repository, or the queues, at the checkpoint that belongs to a state.

@@ -17,9 +17,10 @@ use mattock_env::{Files, Lane, OpenMode, Step};
 use crate::error::{QueueError, Result};
 use crate::kept::{Kept, Phase};
 use crate::manifest::{self, Manifest, QueueEntry, SegmentEntry};
-use crate::segment::{Disk, SegmentFile, Write, lock};
+use crate::segment::{Disk, SegmentFile, lock};
 use crate::shared::{PATIENCE, Shared};
 use crate::state::State;
+use crate::write::Write;
 use mattock_codec::checksum;
 
 /// A durable state: what to copy to have it elsewhere.

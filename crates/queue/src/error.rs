@@ -72,6 +72,15 @@ pub enum QueueError {
 pub type Result<T> = std::result::Result<T, QueueError>;
 
 impl QueueError {
+    /// Whether bytes are lost, rather than out of reach for now or of another version.
+    pub fn is_loss(&self) -> bool {
+        match self {
+            QueueError::Corrupt { .. } | QueueError::NoSuchCheckpoint { .. } => true,
+            QueueError::Io { source, .. } => mattock_env::is_loss(source),
+            _ => false,
+        }
+    }
+
     /// What the operating system said about a file. A file that ends too early is damaged, at `offset`.
     pub(crate) fn io(path: &Path, offset: u64, source: io::Error) -> QueueError {
         match source.kind() {

@@ -61,6 +61,7 @@
 //! - **Capturing** copies at most a quarter of a block per queue; the checkpoint writes what no earlier one has written.
 
 mod block;
+mod blocks;
 mod checkpoint;
 mod error;
 mod kept;
@@ -75,13 +76,15 @@ mod state;
 mod twins;
 mod verify;
 mod view;
+mod write;
 
 pub use mattock_codec::Problem;
 
+pub use blocks::Blocks;
 pub use checkpoint::{Capture, Checkpoint};
 pub use error::{QueueError, Result};
 pub use options::{Options, RECORD_BYTES_MAX, Sizes, Stats};
 pub use queue::Queue;
 pub use queues::Queues;
-pub use twins::{damaged_twins, mend_twins};
+pub use twins::each_twin;
 pub use view::View;

@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use crate::block::Records;
-use crate::segment::Write;
 use crate::state::State;
+use crate::write::Write;
 
 /// Buffers of whole blocks that are kept for the next ones.
 const FREE_MAX: usize = 4;

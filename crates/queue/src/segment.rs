@@ -9,7 +9,7 @@
 //! ```
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mattock_env::{Block, File, Files, OpenMode, PAGE_BYTES};
@@ -63,7 +63,7 @@ impl Disk {
     }
 
     /// A buffer of at least this length, with anything in it.
-    fn buffer(&self, bytes: usize) -> Block {
+    pub(crate) fn buffer(&self, bytes: usize) -> Block {
         let mut scratch = lock(&self.scratch);
         match scratch.iter().position(|block| block.len() >= bytes) {
             Some(index) => scratch.swap_remove(index),
@@ -71,7 +71,7 @@ impl Disk {
         }
     }
 
-    fn give_back(&self, block: Block) {
+    pub(crate) fn give_back(&self, block: Block) {
         let mut scratch = lock(&self.scratch);
         if scratch.len() < SCRATCH_MAX {
             scratch.push(block);
@@ -91,7 +91,7 @@ pub(crate) fn name(number: u64) -> String {
 /// The file of a segment.
 #[derive(Debug)]
 pub(crate) struct SegmentFile {
-    disk: Arc<Disk>,
+    pub(crate) disk: Arc<Disk>,
     pub(crate) number: u64,
     pub(crate) queue: u32,
     /// No block in it is longer on disk.
@@ -135,7 +135,7 @@ impl SegmentFile {
         &self.path
     }
 
-    fn error(&self, offset: u64) -> impl Fn(std::io::Error) -> QueueError + '_ {
+    pub(crate) fn error(&self, offset: u64) -> impl Fn(std::io::Error) -> QueueError + '_ {
         move |error| QueueError::io(&self.path, offset, error)
     }
 
@@ -150,7 +150,7 @@ impl SegmentFile {
     }
 
     /// The file to write to; `None` if it was removed meanwhile.
-    fn for_writing(&self) -> Result<Option<Arc<File>>> {
+    pub(crate) fn for_writing(&self) -> Result<Option<Arc<File>>> {
         let mut handle = lock(&self.handle);
         if handle.removed {
             return Ok(None);
@@ -193,6 +193,22 @@ impl SegmentFile {
             return Err(QueueError::corrupt(&self.path, 0, "this is not the beginning of this segment"));
         }
         Ok(Arc::clone(handle.file.insert(Arc::new(file))))
+    }
+
+    /// Opens the file, damaged as it may be, and whatever its first page says; how many of so many bytes are there.
+    pub(crate) fn open_leniently(&self, bytes: u64) -> Result<u64> {
+        match self.for_reading() {
+            Err(error) if error.is_loss() => {}
+            opened => drop(opened?),
+        }
+        let file = &mut lock(&self.handle).file;
+        if file.is_none() {
+            match self.disk.files.open_direct(&self.path, OpenMode::Read) {
+                Err(error) if mattock_env::is_loss(&error) => return Ok(0),
+                opened => *file = Some(Arc::new(opened.map_err(self.error(0))?)),
+            }
+        }
+        file.as_ref().map_or(Ok(0), |file| file.len()).map(|len| len.min(bytes)).map_err(self.error(0))
     }
 
     /// Reads the block at `offset` in a file that is `end` bytes long; and its length on disk.
@@ -277,79 +293,10 @@ impl SegmentFile {
     }
 }
 
-/// A block on its way to its place.
-#[derive(Debug)]
-pub(crate) struct Write {
-    pub(crate) file: Arc<SegmentFile>,
-    pub(crate) sequence: u64,
-    pub(crate) offset: u64,
-    pub(crate) records: Arc<Records>,
-    written: AtomicBool,
-    /// It was tried or given up, and may not be written.
-    failed: AtomicBool,
-}
-
-impl Write {
-    pub(crate) fn new(
-        file: &Arc<SegmentFile>,
-        sequence: u64,
-        offset: u64,
-        records: &Arc<Records>,
-    ) -> Arc<Write> {
-        Arc::new(Write {
-            file: Arc::clone(file),
-            sequence,
-            offset,
-            records: Arc::clone(records),
-            written: AtomicBool::new(false),
-            failed: AtomicBool::new(false),
-        })
-    }
-
-    pub(crate) fn is_written(&self) -> bool {
-        self.written.load(Ordering::Acquire)
-    }
-
-    /// Whether nobody is going to write it unasked.
-    pub(crate) fn has_failed(&self) -> bool {
-        self.failed.load(Ordering::Acquire) && !self.is_written()
-    }
-
-    /// Whoever was to write it does not.
-    pub(crate) fn give_up(&self) {
-        self.failed.store(true, Ordering::Release);
-    }
-
-    /// Writes it, unless it is. May be done again after an error, and by two at a time.
-    pub(crate) fn perform(&self) -> Result<()> {
-        if self.is_written() {
-            return Ok(());
-        }
-        let outcome = self.write();
-        match &outcome {
-            Ok(()) => self.written.store(true, Ordering::Release),
-            Err(_) => self.give_up(),
-        }
-        outcome
-    }
-
-    fn write(&self) -> Result<()> {
-        let Some(file) = self.file.for_writing()? else { return Ok(()) };
-        let disk = &self.file.disk;
-        let mut buffer = disk.buffer(self.file.stored_max);
-        let identity = Identity { queue: self.file.queue, sequence: self.sequence };
-        let len = self.records.encode(identity, self.file.number, self.offset, &mut buffer);
-        let outcome = file.write_all_at(&buffer[..len], self.offset).map_err(self.file.error(self.offset));
-        disk.give_back(buffer);
-        outcome?;
-        disk.count_written(len);
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::write::Write;
     use mattock_env::{Random, SimFiles};
 
     #[test]

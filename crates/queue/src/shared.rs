@@ -10,8 +10,9 @@ use mattock_env::{Env, Lane, Step};
 
 use crate::block::Records;
 use crate::error::{QueueError, Result};
-use crate::segment::{Disk, SegmentFile, Write, lock};
+use crate::segment::{Disk, SegmentFile, lock};
 use crate::state::{Reading, State};
+use crate::write::Write;
 
 /// Writes under way before a producer has to wait.
 const WRITES_MAX: usize = 16;

@@ -23,7 +23,8 @@ use crate::block::Records;
 use crate::error::Result;
 use crate::kept::{Kept, NO_PIN};
 use crate::options::Sizes;
-use crate::segment::{Disk, FIRST_BLOCK, SegmentFile, Write, lock};
+use crate::segment::{Disk, FIRST_BLOCK, SegmentFile, lock};
+use crate::write::Write;
 
 /// The first buffer of a queue.
 const OPEN_BYTES_MIN: usize = 1024;

@@ -3,7 +3,7 @@
 //! Nothing is written. What is wrong becomes a [`Problem`], and the search goes on behind it: blocks begin at pages and know
 //! their place, so the next whole one is found, and a damaged one takes no other with it. Bytes that fill up a page must
 //! be zero. Bytes that no longer belong to the checkpoint are not looked at: blocks that were popped, and what a segment has
-//! grown since. Of a file that is kept twice one is enough; whether the other is whole too, [`damaged_twins`](crate::damaged_twins) tells.
+//! grown since. Of a file that is kept twice one is enough; whether the other is whole too, [`Files::damaged_twins`](mattock_env::Files::damaged_twins) tells.
 
 use std::fmt;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Looking at a checkpoint without touching it: for tools beside the process that works on the queues.
+//! Looking at a checkpoint without touching it: for tools beside the process that works on the queues, and for what makes them anew.
 //!
 //! A [`View`] reads the files that a manifest names, and makes, removes, truncates and locks nothing. Segments are opened when
 //! they are read, since there may be many; if the queues have moved on by then and a file is gone, that is
@@ -12,17 +12,18 @@ use std::sync::Arc;
 use mattock_env::{Env, File, Files, OpenMode, copy_path};
 
 use crate::block::Records;
+use crate::blocks::Blocks;
 use crate::error::{QueueError, Result};
 use crate::manifest::{self, Manifest, QueueEntry};
-use crate::segment::{Disk, FIRST_BLOCK, SegmentFile};
+use crate::segment::{Disk, SegmentFile};
 use mattock_codec::checksum;
 
 /// What a checkpoint holds.
 #[derive(Debug)]
 pub struct View {
-    files: Files,
-    dir: PathBuf,
-    manifest: Manifest,
+    pub(crate) files: Files,
+    pub(crate) dir: PathBuf,
+    pub(crate) manifest: Manifest,
     /// The open blocks, and once more.
     tails: Vec<File>,
 }
@@ -51,6 +52,17 @@ impl View {
         Ok(view)
     }
 
+    /// The same of files that may be damaged: of a tail that is gone nothing is read. Its queues are read by
+    /// [`whole_blocks`](View::whole_blocks).
+    pub fn salvage(env: &Env, dir: &Path, number: u64) -> Result<View> {
+        match View::open(env, dir, number) {
+            Err(error) if error.is_loss() => {}
+            opened => return opened,
+        }
+        let manifest = manifest::read(&env.files, dir, number)?;
+        Ok(View { files: env.files.clone(), dir: dir.to_owned(), manifest, tails: Vec::new() })
+    }
+
     /// The number of the checkpoint.
     pub fn number(&self) -> u64 {
         self.manifest.number
@@ -73,19 +85,36 @@ impl View {
 
     /// Visits the records that wait in a queue, in the order in which they will be popped.
     pub fn scan(&self, name: &str, mut visit: impl FnMut(&[u8])) -> Result<()> {
-        let Some((id, tail_offset, entry)) = self.entry(name) else { return Ok(()) };
-        self.settle(self.visit(id, tail_offset, entry, &mut visit))
+        if self.entry(name).is_none() {
+            return Ok(());
+        }
+        let mut blocks = self.blocks(name);
+        let mut read = || {
+            while blocks.next_block(&mut visit)? {}
+            Ok(())
+        };
+        self.settle(read())
+    }
+
+    /// The blocks of a queue, to be read one at a time; none if there is no queue of this name.
+    pub fn blocks(&self, name: &str) -> Blocks<'_> {
+        Blocks::new(self, name, false)
+    }
+
+    /// The same of files that may be damaged: what is lost is left out.
+    pub fn whole_blocks(&self, name: &str) -> Blocks<'_> {
+        Blocks::new(self, name, true)
     }
 
     /// A queue, with its number and where its part of the tail begins.
-    fn entry(&self, name: &str) -> Option<(u32, u64, &QueueEntry)> {
+    pub(crate) fn entry(&self, name: &str) -> Option<(u32, u64, &QueueEntry)> {
         let queues = &self.manifest.queues;
         let id = queues.iter().position(|queue| queue.name == name)?;
         let before = queues[..id].iter().map(|queue| queue.tail_bytes).sum();
         Some((id as u32, before, &queues[id]))
     }
 
-    fn tail_path(&self) -> PathBuf {
+    pub(crate) fn tail_path(&self) -> PathBuf {
         self.dir.join(manifest::tail_name(self.manifest.number))
     }
 
@@ -98,39 +127,7 @@ impl View {
         }
     }
 
-    fn visit(
-        &self,
-        id: u32,
-        tail_offset: u64,
-        entry: &QueueEntry,
-        visit: &mut impl FnMut(&[u8]),
-    ) -> Result<()> {
-        let disk = Disk::new(self.files.clone(), &self.dir);
-        let mut visited = 0;
-        let (mut sequence, mut offset) = (entry.head, entry.read_offset);
-        let mut start = (entry.offset as usize, entry.record);
-        for segment in &entry.segments {
-            let file = SegmentFile::found(&disk, id, segment);
-            while sequence < entry.next && offset < segment.bytes {
-                let (records, stored) = file.read(sequence, offset, segment.bytes)?;
-                visited += each(&records, start, visit).ok_or_else(|| {
-                    QueueError::corrupt(file.path(), offset, "a block holds other records than it says")
-                })?;
-                (sequence, offset, start) = (sequence + 1, offset + stored, (0, 0));
-            }
-            offset = FIRST_BLOCK;
-        }
-        visited += each(&self.read_tail(tail_offset, entry)?, (0, 0), visit).ok_or_else(|| {
-            QueueError::corrupt(&self.tail_path(), tail_offset, "a tail holds other records than it says")
-        })?;
-        if sequence != entry.next || visited != entry.records {
-            let path = self.dir.join(manifest::name(self.manifest.number));
-            return Err(QueueError::corrupt(&path, 0, "a queue holds fewer records than it says"));
-        }
-        Ok(())
-    }
-
-    fn read_tail(&self, offset: u64, entry: &QueueEntry) -> Result<Records> {
+    pub(crate) fn read_tail(&self, offset: u64, entry: &QueueEntry) -> Result<Records> {
         let mut bytes = vec![0; entry.tail_bytes as usize];
         if bytes.is_empty() {
             return Ok(Records { bytes, count: entry.tail_records });

@@ -1,7 +1,7 @@
 //! After a crash: the archive as a checkpoint knows it.
 //!
 //! What was written behind the checkpoint belongs to pages that will be fetched again. A file that has grown since is cut back
-//! to the length that the checkpoint names, which is always the end of a record; a file that is younger goes. Nothing is
+//! to the length that the checkpoint names, the end of a record unless the disk has lost one; a file that is younger goes. Nothing is
 //! touched that the crawl has not written itself, and nothing that the checkpoint holds.
 
 use std::collections::BTreeMap;

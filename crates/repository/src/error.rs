@@ -159,3 +159,18 @@ pub enum RepositoryError {
         rule: &'static str,
     },
 }
+
+impl RepositoryError {
+    /// Whether bytes are lost, rather than out of reach for now or of another version.
+    pub fn is_loss(&self) -> bool {
+        match self {
+            RepositoryError::Io { source, .. } => mattock_env::is_loss(source),
+            RepositoryError::Torn { .. }
+            | RepositoryError::Damaged { .. }
+            | RepositoryError::Unreadable { .. }
+            | RepositoryError::NotWarc { .. }
+            | RepositoryError::Short { .. } => true,
+            _ => false,
+        }
+    }
+}

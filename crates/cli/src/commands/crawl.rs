@@ -4,11 +4,11 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::Context;
-use indicatif::HumanBytes;
+use indicatif::{HumanBytes, HumanCount};
 use mattock_console::{Bind, Console, ConsoleError, Desk, Running, SOCKET};
 use mattock_crawl::config::{RawBudget, RawCrawl, RawFetch, RawLinks, RawOrder, RawPoliteness, RawScope};
 use mattock_crawl::steer::log::Logger;
-use mattock_crawl::{Config, Control, Crawl, End, RawConfig};
+use mattock_crawl::{Config, Control, Crawl, End, RawConfig, SavedCrawl};
 use mattock_env::{Clock, Env};
 
 use crate::args::{Budget, CrawlArgs, Order, Scope};
@@ -28,6 +28,9 @@ pub(crate) fn run(args: Box<CrawlArgs>) -> anyhow::Result<Ended> {
     flags.read_files(&env.files, Path::new(""), "")?;
     let asked = asked(&env, flags, &args.network)?;
     check_directory(&env, &args.out)?;
+    if !args.quiet {
+        tell_of_division(&env, &args);
+    }
     let crawl = Crawl::open(&env, &args.out, asked)?;
     if !args.quiet && is_anonymous(crawl.config()) {
         eprintln!(
@@ -40,17 +43,13 @@ pub(crate) fn run(args: Box<CrawlArgs>) -> anyhow::Result<Ended> {
     write_logs(&env, &crawl, &control);
     let max_pages = crawl.config().max_pages;
     let console = open_console(&env, &crawl, &control, bind, args.quiet)?;
-    let display = Display::new(crawl.progress(), max_pages, args.quiet);
+    let display = Display::new(crawl.progress(), control.clone(), max_pages, args.quiet);
     let summary = mattock_env::run(async {
         let interrupts = Interrupts::listen().context("cannot listen for Ctrl-C")?;
         tokio::task::spawn_local(stop_when_interrupted(interrupts, control.clone(), env.clock.clone()));
         if !args.quiet {
             let begun = if crawl.is_resumed() { "Going on with the crawl in" } else { "Crawling into" };
             eprintln!("{begun} {}; Ctrl-C stops it in good order.", crawl.root().display());
-            if let Some(before) = crawl.divided_from() {
-                let partitions = crawl.config().partitions;
-                eprintln!("It had {before} partition(s), and was divided among {partitions}.");
-            }
             let undone = crawl.undone();
             if undone.bytes > 0 {
                 eprintln!(
@@ -98,6 +97,20 @@ pub(crate) fn run(args: Box<CrawlArgs>) -> anyhow::Result<Ended> {
             eprintln!("\nEverything is saved. To go on:\n  {again}");
             Ok(Ended::Interrupted)
         }
+    }
+}
+
+/// Says so if the crawl is to be divided otherwise, which can take minutes.
+fn tell_of_division(env: &Env, args: &CrawlArgs) {
+    let Ok(saved) = SavedCrawl::open(env, &args.out) else { return };
+    let (before, waiting) = (saved.partitions().len(), saved.partitions().map(|counts| counts.queued).sum());
+    if let Some(partitions) = args.partitions.filter(|partitions| *partitions != before && saved.number() > 0)
+    {
+        eprintln!(
+            "Dividing the crawl among {partitions} partition(s); it had {before}. Its whole state is read and written anew, with {} \
+             URLs that wait …",
+            HumanCount(waiting)
+        );
     }
 }
 

@@ -49,7 +49,7 @@ pub(crate) fn run(args: DemoArgs) -> anyhow::Result<Ended> {
 
     let control = Control::default();
     let progress = crawl.progress();
-    let display = Display::new(progress.clone(), None, false);
+    let display = Display::new(progress.clone(), control.clone(), None, false);
     let (summary, samples) = mattock_env::run(async {
         let mut interrupts = Interrupts::listen().context("cannot listen for Ctrl-C")?;
         let shown = tokio::task::spawn_local(display.run(env.clock.clone()));

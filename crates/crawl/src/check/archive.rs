@@ -35,7 +35,7 @@ impl Check<'_> {
             self.report.urls_settled += record.accounts().settled();
             self.report.urls_open += record.queued + record.in_flight;
         }
-        let mut ledgers = Ledgers::new(self.env, checkpoint.partitions.len());
+        let mut ledgers = Ledgers::new(self.env, checkpoint.partitions.len(), !checkpoint.eras.is_empty());
         for era in checkpoint.eras.iter().chain([&checkpoint.era()]) {
             for partition in 0..era.ledger_bytes.len() {
                 let ours = files_of(&checkpoint, era, partition);

@@ -34,6 +34,8 @@ pub(super) struct Ledgers<'a> {
     ledgers: Vec<Ledger>,
     /// Whose rows may be missing: those of one partition, or of any.
     damaged: Vec<Option<usize>>,
+    /// Whether the crawl was divided before: what is missing of one partition may be another's now.
+    divided: bool,
     /// Whether they are all of the partitions that there are.
     same: bool,
     /// Rows of the URLs of each partition that there is.
@@ -41,9 +43,10 @@ pub(super) struct Ledgers<'a> {
 }
 
 impl<'a> Ledgers<'a> {
-    /// Of a crawl that has so many partitions.
-    pub(super) fn new(env: &'a Env, partitions: usize) -> Ledgers<'a> {
-        Ledgers { env, ledgers: Vec::new(), damaged: Vec::new(), same: true, rows: vec![0; partitions] }
+    /// Of a crawl that has so many partitions, and may have been divided before.
+    pub(super) fn new(env: &'a Env, partitions: usize, divided: bool) -> Ledgers<'a> {
+        let rows = vec![0; partitions];
+        Ledgers { env, ledgers: Vec::new(), damaged: Vec::new(), divided, same: true, rows }
     }
 
     /// Adds the ledger of a partition, from when there were so many; looks for URLs that belong to others, where they may have a row too.
@@ -51,7 +54,7 @@ impl<'a> Ledgers<'a> {
         let now = self.rows.len();
         self.same &= partitions == now;
         if ledger.damaged {
-            self.damaged.push((partitions == now).then_some(partition));
+            self.damaged.push((partitions == now && !self.divided).then_some(partition));
         }
         if partitions == 1 && now == 1 {
             self.rows[0] += ledger.rows;
@@ -179,15 +182,15 @@ mod tests {
             let twice = found(&|found| super::twice(&env, &[ledger()], found));
             assert_eq!(twice, [urls[7].clone(), urls[4000].clone()]);
             let others = |partitions: usize| {
-                found(&|found| Ledgers::new(&env, partitions).add(ledger(), 0, partitions, found))
+                found(&|found| Ledgers::new(&env, partitions, false).add(ledger(), 0, partitions, found))
             };
             assert!(others(1).is_empty());
             let owner = |url: &String| exchange::owner(&WebUrl::parse(url).unwrap(), 2);
             assert!(others(2).len() == 1000 && others(2).iter().all(|url| owner(url) == 1));
             // The same rows in the ledger of another division.
-            let mut all = Ledgers::new(&env, 1);
+            let mut all = Ledgers::new(&env, 1, true);
             let again = found(&|found| {
-                let mut all = Ledgers::new(&env, 1);
+                let mut all = Ledgers::new(&env, 1, true);
                 all.add(ledger(), 0, 1, found);
                 all.add(ledger(), 0, 1, found);
                 all.twice(found);

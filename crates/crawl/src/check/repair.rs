@@ -1,17 +1,20 @@
-//! Bringing in order what can be: only what no checkpoint counts is ever cut off or removed.
+//! Bringing in order what can be: only what no checkpoint counts is ever cut off or removed. Damaged frontiers are made anew from what can
+//! be read, and put aside.
 
 use std::path::Path;
 
 use mattock_env::{Env, copy_path};
 use mattock_frontier::Frontier;
-use mattock_repository::{WriterOptions, cut_back};
+use mattock_frontier::split::Divided;
+use mattock_repository::{LedgerReader, WriterOptions, cut_back};
 
 use super::report::{CheckReport, Finding, FindingKind, Findings};
 use super::{CheckProgress, check_at, open, rebuild};
-use crate::checkpoint::Checkpoint;
+use crate::checkpoint::{Checkpoint, PartitionRecord};
 use crate::crawl::with_partitions;
 use crate::directory::Directory;
-use crate::{CheckpointProblem, CrawlError};
+use crate::repartition::{self, Cleared, Division};
+use crate::{CheckpointProblem, Config, CrawlError};
 
 const MENDED: &str = "it was damaged, and was written anew from the other one of the two";
 
@@ -28,7 +31,11 @@ pub fn repair(
     let path = directory.checkpoint();
     repairs.twins(&path)?;
     match Checkpoint::read(&env.files, &path) {
-        Ok(Some(checkpoint)) => repairs.go_back(&checkpoint)?,
+        Ok(Some(mut checkpoint)) => {
+            repairs.shorten(&mut checkpoint)?;
+            repairs.go_back(&checkpoint)?;
+            repairs.remake(&checkpoint)?;
+        }
         Err(CrawlError::Checkpoint { problem: CheckpointProblem::Damaged, .. }) | Ok(None) => {
             repairs.checkpoint(&path, progress)?;
         }
@@ -80,19 +87,14 @@ impl Repairs<'_> {
     fn go_back(&mut self, checkpoint: &Checkpoint) -> Result<(), CrawlError> {
         let warc = self.directory.warc();
         let prefixes = self.prefixes(checkpoint.partitions.len());
-        // A file that is too short is left to the check; the others are not touched then.
-        if let Ok(done) = cut_back(&self.env.files, &warc, &checkpoint.archive, &prefixes) {
-            for name in &done.cut {
-                self.did(&warc.join(name), "cut back to the checkpoint");
-            }
-            for name in &done.removed {
-                self.did(&warc.join(name), "removed: it was begun after the checkpoint");
-            }
+        let done = cut_back(&self.env.files, &warc, &checkpoint.archive, &prefixes)?;
+        for name in &done.cut {
+            self.did(&warc.join(name), "cut back to the checkpoint");
         }
-        for left in self.directory.litter(checkpoint)? {
-            self.env.files.remove_dir_all(&left).map_err(CrawlError::io("remove", &left))?;
-            self.did(&left, "removed: another division of the crawl needed it");
+        for name in &done.removed {
+            self.did(&warc.join(name), "removed: it was begun after the checkpoint");
         }
+        self.clear_litter(checkpoint)?;
         let directory = self.directory.with_layout(checkpoint.layout);
         for (partition, record) in checkpoint.partitions.iter().enumerate() {
             self.cut_ledger(&directory.ledger(partition), record.ledger_bytes)?;
@@ -106,6 +108,74 @@ impl Repairs<'_> {
             }
         }
         Ok(())
+    }
+
+    fn clear_litter(&mut self, checkpoint: &Checkpoint) -> Result<(), CrawlError> {
+        for cleared in repartition::remove_litter(self.env, self.directory, checkpoint)? {
+            match cleared {
+                Cleared::Removed(path) => self.did(&path, "removed: another division of the crawl needed it"),
+                Cleared::PutAside(path) => {
+                    self.did(&path, "the damaged files were put here; nothing needs them");
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Has the checkpoint say of archive files that lost their ends how long they are, so that the crawl can go on.
+    fn shorten(&mut self, checkpoint: &mut Checkpoint) -> Result<(), CrawlError> {
+        let warc = self.directory.warc();
+        let before = checkpoint.clone();
+        for (name, length) in &mut checkpoint.archive {
+            let path = warc.join(name);
+            let entry = self.env.files.entry(&path).map_err(CrawlError::io("look at", &path))?;
+            if let Some(entry) = entry.filter(|entry| entry.len < *length) {
+                let lost = std::mem::replace(length, entry.len) - entry.len;
+                let what = format!(
+                    "its last {lost} bytes are lost, and the checkpoint does not count on them any more; the pages in them stay \
+                     listed as fetched. If you have a whole copy, put it back under another name: under this one it would be cut off here"
+                );
+                self.did(&path, what);
+            }
+        }
+        if *checkpoint != before {
+            let path = self.directory.checkpoint();
+            let written = self.env.files.write_twice(&path, &checkpoint.encode());
+            written.map_err(CrawlError::io("write", &path))?;
+        }
+        Ok(())
+    }
+
+    /// Makes frontiers anew from what can be read, if one of them is damaged or a ledger cannot be gone on with.
+    fn remake(&mut self, checkpoint: &Checkpoint) -> Result<(), CrawlError> {
+        let old = self.directory.with_layout(checkpoint.layout);
+        let is_usable = |(index, record): (usize, &PartitionRecord)| {
+            let frontier = Frontier::verify(self.env, &old.frontier(index), checkpoint.number, |_| {});
+            let ledger = LedgerReader::open(&self.env.files, &old.ledger(index), record.ledger_bytes);
+            frontier.problems.is_empty() && (record.ledger_bytes == 0 || ledger.is_ok())
+        };
+        if checkpoint.partitions.iter().enumerate().all(is_usable) {
+            return Ok(());
+        }
+        // What is wrong with it the check tells.
+        let Ok((_, Some(raw))) = Directory::open(&self.env.files, self.directory.root()) else {
+            return Ok(());
+        };
+        let Ok(config) = raw.check() else { return Ok(()) };
+        let config = Config { partitions: checkpoint.partitions.len(), ..config };
+        let division = Division { env: self.env, directory: self.directory, config: &config };
+        let (remade, divided) = match division.remake(checkpoint) {
+            // Without it nothing can be made of the rest, and the check names it.
+            Err(CrawlError::Frontier(error)) if error.is_loss() => {
+                tracing::warn!(%error, "the frontiers cannot be made anew");
+                return repartition::remove_litter(self.env, self.directory, checkpoint).map(|_| ());
+            }
+            remade => remade?,
+        };
+        let what =
+            format!("made anew as checkpoint {}, from what can be read: {}", remade.number, lost(&divided));
+        self.did(&self.directory.with_layout(remade.layout).frontiers(), what);
+        self.clear_litter(&remade)
     }
 
     /// How the names of the crawl's archive files begin.
@@ -153,5 +223,21 @@ impl Repairs<'_> {
         );
         self.did(path, what);
         Ok(())
+    }
+}
+
+/// What could not be read, in words.
+fn lost(divided: &Divided) -> String {
+    let lost = match (divided.lost, divided.lost_links) {
+        (0, false) => return "no URL that waited is lost".to_owned(),
+        (0, true) => "links of which it was not known yet whether they are new are lost".to_owned(),
+        (lost, false) => format!("{lost} URLs that waited are lost"),
+        (lost, true) => format!("{lost} URLs that waited are lost, and links that were on their way"),
+    };
+    match divided.forgotten {
+        true => format!("{lost}, until another link leads to them again"),
+        false => {
+            format!("{lost}, and are not found again, as a damaged ledger does not say what was fetched")
+        }
     }
 }

@@ -56,16 +56,18 @@ impl FindingKind {
                 "nothing is lost, as the other one is whole: the crawl goes on with that, and `--repair` writes this one anew"
             }
             FindingKind::State | FindingKind::Accounts => {
-                "restore `state` from a copy of the same day as `warc`; what is archived can be read all the same, and a new \
-                 crawl into another directory fetches everything again"
+                "`--repair` makes it anew from what can be read, and says what is lost; or restore `state` from a copy of the same \
+                 day as `warc`"
             }
-            FindingKind::ArchiveFile => "put the file back if it was moved, or restore it from a copy",
+            FindingKind::ArchiveFile => {
+                "put the file back if it was moved, or restore it from a copy; `--repair` has the crawl go on without what is lost"
+            }
             FindingKind::Record | FindingKind::Page => {
                 "restore the file from a copy; or fetch the pages that are named again, into another directory: `mattock \
                  crawl --out NEW --max-depth 0 URL…`. All other records of the file can be read"
             }
             FindingKind::Ledger | FindingKind::Unlisted => {
-                "restore the ledger from a copy; its rows were an index of the archive, where the pages still are"
+                "restore the ledger from a copy, or have `--repair` begin new ones if it ends early; its rows were an index of the archive, where the pages still are"
             }
             FindingKind::Twice => "this is a bug: please report it",
             FindingKind::Younger => {

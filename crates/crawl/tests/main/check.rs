@@ -3,8 +3,9 @@
 mod damage;
 mod formats;
 mod repair;
+mod salvage;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -39,6 +40,11 @@ fn settings(compression: &str) -> String {
 
 /// Crawls for a while.
 fn crawl_for(simulation: &mut Simulation, seconds: u64, change: &str) {
+    crawl_on(simulation, world(), seconds, change);
+}
+
+/// The same in another world.
+fn crawl_on(simulation: &mut Simulation, world: World, seconds: u64, change: &str) {
     let summary = simulation.run(|env| async move {
         let control = Control::default();
         let (stop, clock) = (control.clone(), env.clock.clone());
@@ -46,7 +52,7 @@ fn crawl_for(simulation: &mut Simulation, seconds: u64, change: &str) {
             clock.sleep(Duration::from_secs(seconds)).await;
             stop.stop();
         });
-        crawl_until(&env, world(), Path::new(ROOT), change, control).await.0
+        crawl_until(&env, world, Path::new(ROOT), change, control).await.0
     });
     assert!(summary.pages > 10 && summary.urls_queued > 0, "{summary:?}");
 }
@@ -68,6 +74,8 @@ fn put(env: &Env, disk: &Disk) {
         env.files.create_dir_all(path.parent().unwrap()).unwrap();
         env.files.write_atomic(path, bytes).unwrap();
     }
+    let directories: BTreeSet<&Path> = disk.keys().flat_map(|path| path.ancestors().skip(1)).collect();
+    directories.into_iter().for_each(|path| env.files.sync_dir(path).unwrap());
 }
 
 /// A world with these files.

@@ -14,7 +14,17 @@ use std::path::{Path, PathBuf};
 
 pub use block::{Block, PAGE_BYTES};
 pub use sim::{Fault, SimFiles, Stopped, is_stopped};
-pub use twice::{Unread, copy_name, copy_path, without_copy};
+pub use twice::{Unread, VisitTwin, copy_name, copy_path, without_copy};
+
+/// The system says that a disk could not read what is on it: EIO.
+const UNREADABLE: i32 = 5;
+
+/// Whether a file or a part of it is gone, by what was said on reading it. Anything else (no permission, too many open files) may go
+/// well the next time.
+pub fn is_loss(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::UnexpectedEof)
+        || error.raw_os_error() == Some(UNREADABLE)
+}
 
 /// How to open a file. It can be read and written in every mode but `Read`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

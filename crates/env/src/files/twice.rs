@@ -141,6 +141,37 @@ impl Files {
     }
 }
 
+/// Takes a file that is kept twice, and what tells whether bytes are one of the two.
+pub type VisitTwin<'a> = dyn FnMut(&Path, &dyn Fn(&[u8]) -> bool) -> io::Result<()> + 'a;
+
+impl Files {
+    /// Of all files that `each` visits: those that are of no use while the other one of the two is.
+    pub fn damaged_twins(
+        &self,
+        each: impl FnOnce(&mut VisitTwin<'_>) -> io::Result<()>,
+    ) -> io::Result<Vec<PathBuf>> {
+        let mut damaged = Vec::new();
+        each(&mut |path, is_whole| {
+            damaged.extend(self.damaged_twin(path, |bytes| is_whole(bytes).then_some(()).ok_or(())));
+            Ok(())
+        })?;
+        Ok(damaged)
+    }
+
+    /// Writes them anew; which they were.
+    pub fn mend_twins(
+        &self,
+        each: impl FnOnce(&mut VisitTwin<'_>) -> io::Result<()>,
+    ) -> io::Result<Vec<PathBuf>> {
+        let mut mended = Vec::new();
+        each(&mut |path, is_whole| {
+            mended.extend(self.mend_twin(path, |bytes| is_whole(bytes).then_some(()).ok_or(()))?);
+            Ok(())
+        })?;
+        Ok(mended)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

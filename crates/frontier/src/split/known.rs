@@ -1,8 +1,6 @@
 //! What is known: URLs, robots.txt files, contents, who links to whom, and what was learnt.
 
-use std::path::Path;
-
-use mattock_drum::{Batch, FirstInstance, HostData, Sources, Value, View};
+use mattock_drum::{Batch, FirstInstance, HostData, Sources, Value as _, View};
 
 use super::{Division, keep_error};
 use crate::error::{FrontierError, Result};
@@ -46,10 +44,6 @@ impl<V: Clone> Outgoing<V> {
 }
 
 impl Division {
-    fn view<V: Value>(&self, dir: &Path, name: &str, checkpoint: u64) -> Result<View<V>> {
-        Ok(View::open(&self.env, &dir.join(name), checkpoint)?)
-    }
-
     /// Who links to whom, which domains are at the top, and how many queues Beast had.
     pub(super) fn divide_budgets(&mut self) -> Result<()> {
         let parts = self.shares.len() as u64;
@@ -129,6 +123,8 @@ impl Division {
 
     /// The keys of all URLs, but for those of which it is not known yet whether they are new. All URLs must have been noted.
     pub(super) fn divide_seen(&mut self) -> Result<()> {
+        self.settle_known()?;
+        let forgets = self.forgets();
         let mut outgoing: Outgoing<()> =
             Outgoing::new(&self.shares, |share, batch| Ok(share.seen.submit(batch)?));
         for index in 0..self.sources.len() {
@@ -136,6 +132,9 @@ impl Division {
             let seen: View<()> = self.view(&source.dir, "seen", source.saved.checkpoints.seen)?;
             let (owners, shares) = (&mut self.owners, &mut self.shares);
             let mut answer = |aux: &[u8], owner: Option<usize>| {
+                if forgets && owner.is_none() {
+                    return Ok(());
+                }
                 let key = aux.first_chunk().map(|bytes| u64::from_le_bytes(*bytes));
                 outgoing.push(shares, owner, key.ok_or(FrontierError::Record)?, &())
             };

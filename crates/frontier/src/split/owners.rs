@@ -43,7 +43,7 @@ const AUX_BYTES_SMALL: usize = 4096;
 pub(super) struct Owners {
     owner_of: OwnerOf,
     partitions: usize,
-    /// Where there is only one, nobody need ask.
+    /// Where there is only one, nobody need ask, unless it matters which are known at all.
     known: Option<Known>,
 }
 
@@ -59,11 +59,11 @@ impl Owners {
         dir: &Path,
         memory_bytes: u64,
         owner_of: OwnerOf,
-        partitions: usize,
+        (partitions, always): (usize, bool),
     ) -> Result<Owners> {
         let options = Options { deliver: Deliver::All, ..Options::new(memory_bytes) };
         let known = match partitions {
-            1 => None,
+            1 if !always => None,
             _ => Some(Known {
                 drum: Drum::open_at(env, dir, options, Some(0))?,
                 batch: Batch::new(),

@@ -3,19 +3,15 @@
 use std::cmp::Reverse;
 use std::time::Duration;
 
-use mattock_drum::View;
-use mattock_queue::{Options, Queue, Queues};
+use mattock_drum::{Sources, Undelivered};
+use mattock_queue::{Blocks, View};
 use mattock_weburl::WebUrl;
 
 use super::{Division, keep_error};
 use crate::error::{FrontierError, Result};
 use crate::frontier::DeferredRequest;
-use crate::star::Standings;
 use crate::state::SavedHost;
 use crate::{BANDS, Frontier, Request, bands, beast, budget, overflow, record, star};
-
-/// Records taken from one queue before it is the next partition's turn.
-const TURN: u64 = 256;
 
 /// What a share gets on its bench.
 #[derive(Default)]
@@ -48,31 +44,44 @@ impl Frontier {
     }
 }
 
-/// Hands out the records of queues of several partitions, a few of each at a time.
-fn in_turn(queues: &[Queue], mut sink: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
-    while queues.iter().any(|queue| !queue.is_empty()) {
-        for queue in queues {
-            queue.try_pop_with(TURN, &mut sink)?;
+/// The blocks of a queue, or those that can be read.
+fn blocks<'a>(view: &'a View, name: &str, salvaging: bool) -> Blocks<'a> {
+    if salvaging { view.whole_blocks(name) } else { view.blocks(name) }
+}
+
+/// Hands out the records of queues of several partitions, a block of each at a time.
+fn in_turn(queues: &mut [Blocks<'_>], mut sink: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+    loop {
+        let mut is_more = false;
+        for queue in &mut *queues {
+            let mut outcome = Ok(());
+            is_more |= queue.next_block(|record| keep_error(&mut outcome, record, &mut sink))?;
+            outcome?;
+        }
+        if !is_more {
+            return Ok(());
         }
     }
-    Ok(())
 }
 
 impl Division {
     /// Hosts and what they have in RAM, and what waits for another try.
     pub(super) fn divide_bench(&mut self) -> Result<()> {
         let mut parts: Vec<OnBench> = self.shares.iter().map(|_| OnBench::default()).collect();
+        let (mut hosts, mut deferred) = (Vec::new(), Vec::new());
         for source in &mut self.sources {
-            for host in std::mem::take(&mut source.saved.hosts) {
-                let url = WebUrl::parse(&host.name).map_err(|_| FrontierError::Record)?;
-                for request in &host.requests {
-                    self.owners.note(&request.url)?;
-                }
-                parts[self.owners.of(url.domain_fingerprint().0)].hosts.push(host);
+            hosts.append(&mut source.saved.hosts);
+            deferred.append(&mut source.saved.deferred);
+        }
+        for host in hosts {
+            let url = WebUrl::parse(&host.name).map_err(|_| FrontierError::Record)?;
+            for request in &host.requests {
+                self.note_known(&request.url)?;
             }
-            for (wait, request) in std::mem::take(&mut source.saved.deferred) {
-                parts[self.owners.note(&request.url)?].deferred.push((wait, request));
-            }
+            parts[self.owners.of(url.domain_fingerprint().0)].hosts.push(host);
+        }
+        for (wait, request) in deferred {
+            parts[self.note_known(&request.url)?].deferred.push((wait, request));
         }
         let now = self.now;
         for (share, mut part) in self.shares.iter_mut().zip(parts) {
@@ -97,28 +106,28 @@ impl Division {
         Ok(())
     }
 
-    /// Everything in queues on disk. They are opened and read as a run would, which changes nothing that the checkpoint names.
+    /// Everything in queues on disk.
     pub(super) fn divide_queues(&mut self) -> Result<()> {
         let mut all = Vec::with_capacity(self.sources.len());
         for source in &self.sources {
-            let options = Options::new(source.queues_bytes as usize);
-            let at = Some(source.saved.checkpoints.queues);
-            all.push(Queues::open_at(&self.env, &source.dir.join("queues"), &options, at)?);
+            all.push(self.queues(&source.dir, source.saved.checkpoints.queues)?);
         }
+        let salvaging = self.salvage.is_some();
         // What a host has in the queue that it shares came before what it has in its own.
         for own in [false, true] {
-            let behind = |name: &String| overflow::is_own(name) == Some(own);
-            for queues in &all {
-                for name in queues.names().iter().filter(|name| behind(name)) {
-                    in_turn(&[queues.queue(name)], |record| self.push_behind(record))?;
+            for view in &all {
+                for name in view.names().filter(|name| overflow::is_own(name) == Some(own)) {
+                    in_turn(&mut [blocks(view, name, salvaging)], |record| self.push_behind(record))?;
                 }
             }
         }
         for band in 0..BANDS {
-            let queues: Vec<Queue> = all.iter().map(|queues| queues.queue(&bands::name(band))).collect();
-            in_turn(&queues, |record| {
+            let name = bands::name(band);
+            let mut queues: Vec<_> = all.iter().map(|view| blocks(view, &name, salvaging)).collect();
+            in_turn(&mut queues, |record| {
                 let request = record::decode(record).ok_or(FrontierError::Record)?;
-                self.shares[self.owners.note(&request.url)?].ready.push(record)
+                let owner = self.note_known(&request.url)?;
+                self.shares[owner].ready.push(record)
             })?;
         }
         self.divide_budgeted(&all)
@@ -127,7 +136,8 @@ impl Division {
     /// A record behind the bench: its host is there.
     fn push_behind(&mut self, record: &[u8]) -> Result<()> {
         let request = record::decode(record).ok_or(FrontierError::Record)?;
-        let share = &mut self.shares[self.owners.note(&request.url)?];
+        let owner = self.note_known(&request.url)?;
+        let share = &mut self.shares[owner];
         let key = request.url.host_fingerprint().0;
         let Some(slot) = share.bench.find(key) else { return share.ready.push(record) };
         share.overflow.push(&share.queues, key, share.bench.host(slot).overflow, record)?;
@@ -136,33 +146,36 @@ impl Division {
     }
 
     /// Beast's queues in the order in which they would be read, then what is over budget.
-    fn divide_budgeted(&mut self, all: &[Queues]) -> Result<()> {
+    fn divide_budgeted(&mut self, all: &[View]) -> Result<()> {
         let prefix = format!("{}-", budget::PREFIX);
         let (mut numbered, mut over) = (Vec::new(), Vec::new());
-        for (queues, source) in all.iter().zip(&self.sources) {
+        let salvaging = self.salvage.is_some();
+        for (view, source) in all.iter().zip(&self.sources) {
             let Some(places) = source.places else { continue };
-            for name in queues.names() {
+            for name in view.names() {
                 let Some(slot) = name.strip_prefix(&prefix) else { continue };
                 match slot.parse::<u64>() {
                     // From the one that is being read, which all of them are at.
-                    Ok(slot) => numbered.push((places.number(slot) - places.current, queues.queue(&name))),
-                    Err(_) => over.push(queues.queue(&name)),
+                    Ok(slot) => numbered.push((places.number(slot) - places.current, view, name)),
+                    Err(_) => over.push(blocks(view, name, salvaging)),
                 }
             }
         }
-        numbered.sort_by_key(|(turn, _)| *turn);
+        numbered.sort_by_key(|(turn, ..)| *turn);
         for of_a_turn in numbered.chunk_by(|one, other| one.0 == other.0) {
-            let queues: Vec<Queue> = of_a_turn.iter().map(|(_, queue)| queue.clone()).collect();
-            in_turn(&queues, |record| self.push_budgeted(record, false))?;
+            let mut queues: Vec<_> =
+                of_a_turn.iter().map(|(_, view, name)| blocks(view, name, salvaging)).collect();
+            in_turn(&mut queues, |record| self.push_budgeted(record, false))?;
         }
-        in_turn(&over, |record| {
+        in_turn(&mut over, |record| {
             self.push_budgeted(record.get(beast::DOMAIN_BYTES..).unwrap_or_default(), true)
         })
     }
 
     fn push_budgeted(&mut self, record: &[u8], over: bool) -> Result<()> {
         let request = record::decode(record).ok_or(FrontierError::Record)?;
-        let share = &mut self.shares[self.owners.note(&request.url)?];
+        let owner = self.note_known(&request.url)?;
+        let share = &mut self.shares[owner];
         let domain = request.url.domain_fingerprint().0;
         match &mut share.budget {
             Some(budget) => budget.adopt(domain, if over { 0 } else { request.budget }, record),
@@ -170,46 +183,66 @@ impl Division {
         }
     }
 
+    /// The URLs of a partition that wait for an in-degree.
+    fn each_budgeting(
+        &mut self,
+        index: usize,
+        mut visit: impl FnMut(&mut Division, &[u8], Request) -> Result<()>,
+    ) -> Result<()> {
+        let source = &self.sources[index];
+        let Some((state, _)) = source.saved.budgets() else { return Ok(()) };
+        let (checkpoint, _) = star::checkpoint_and_waiting(state).ok_or(FrontierError::Record)?;
+        let dir = source.dir.clone();
+        let degrees: mattock_drum::View<Sources> = self.results(&dir, budget::DEGREES, checkpoint)?;
+        let mut outcome = Ok(());
+        degrees.undelivered(|answer| {
+            keep_error(&mut outcome, answer.aux.get(star::HEADER_BYTES..).unwrap_or_default(), |record| {
+                let request = record::decode(record).ok_or(FrontierError::Record)?;
+                visit(self, record, request)
+            });
+        })?;
+        outcome
+    }
+
+    /// Links of a partition on their way through `seen`, each with whether it is known to be new.
+    fn each_arriving(
+        &mut self,
+        index: usize,
+        mut visit: impl FnMut(&mut Division, Undelivered<'_>, Request) -> Result<()>,
+    ) -> Result<()> {
+        let source = &self.sources[index];
+        let (dir, checkpoint) = (source.dir.clone(), source.saved.checkpoints.seen);
+        let seen: mattock_drum::View<()> = self.results(&dir, "seen", checkpoint)?;
+        let mut outcome = Ok(());
+        seen.undelivered(|link| {
+            keep_error(&mut outcome, link, |link| {
+                let request = record::decode(link.aux).ok_or(FrontierError::Record)?;
+                visit(self, link, request)
+            });
+        })?;
+        outcome
+    }
+
     /// Whose the URLs are that wait for an in-degree, or are on their way through `seen`.
     pub(super) fn note_arriving(&mut self) -> Result<()> {
-        let owners = &mut self.owners;
-        let mut outcome = Ok(());
-        let mut note = |record: &[u8]| {
-            let request = record::decode(record).ok_or(FrontierError::Record)?;
-            owners.note(&request.url).map(|_| ())
-        };
-        for source in &self.sources {
-            if let Some((star, _)) = source.saved.budgets() {
-                let standings = Standings::open(&self.env, &source.dir.join(budget::DEGREES), star)?;
-                standings.degrees.undelivered(|answer| {
-                    keep_error(
-                        &mut outcome,
-                        answer.aux.get(star::HEADER_BYTES..).unwrap_or_default(),
-                        &mut note,
-                    );
-                })?;
-            }
-            let seen = View::<()>::open(&self.env, &source.dir.join("seen"), source.saved.checkpoints.seen)?;
-            seen.undelivered(|link| keep_error(&mut outcome, link.aux, &mut note))?;
+        for index in 0..self.sources.len() {
+            self.each_budgeting(index, |division, _, request| division.note_known(&request.url).map(|_| ()))?;
+            self.each_arriving(index, |division, link, request| {
+                // What it leads to may be lost, and must then not be taken for known: without an owner its key is forgotten.
+                let is_doubtful = division.salvage.is_some() && link.unique.is_none();
+                if is_doubtful { Ok(()) } else { division.owners.note(&request.url).map(|_| ()) }
+            })?;
         }
-        outcome
+        Ok(())
     }
 
     /// URLs that wait for an in-degree ask for it again.
     pub(super) fn push_budgeting(&mut self) -> Result<()> {
-        for source in &self.sources {
-            let Some((star, _)) = source.saved.budgets() else { continue };
-            let standings = Standings::open(&self.env, &source.dir.join(budget::DEGREES), star)?;
-            let mut outcome = Ok(());
-            standings.degrees.undelivered(|answer| {
-                keep_error(&mut outcome, answer.aux, |aux| {
-                    let record = aux.get(star::HEADER_BYTES..).unwrap_or_default();
-                    let request = record::decode(record).ok_or(FrontierError::Record)?;
-                    let domain = request.url.domain_fingerprint().0;
-                    self.shares[self.owners.of(domain)].adopt_budgeting(domain, record)
-                });
+        for index in 0..self.sources.len() {
+            self.each_budgeting(index, |division, record, request| {
+                let domain = request.url.domain_fingerprint().0;
+                division.shares[division.owners.of(domain)].adopt_budgeting(domain, record)
             })?;
-            outcome?;
         }
         Ok(())
     }
@@ -217,22 +250,22 @@ impl Division {
     /// Links on their way through `seen`: those that are known to be new are on, the others ask again. All keys that are known must be
     /// in `seen` before.
     pub(super) fn push_arriving(&mut self) -> Result<()> {
-        for source in &self.sources {
-            let seen = View::<()>::open(&self.env, &source.dir.join("seen"), source.saved.checkpoints.seen)?;
-            let mut outcome = Ok(());
-            seen.undelivered(|link| {
-                keep_error(&mut outcome, link, |link| {
-                    let request = record::decode(link.aux).ok_or(FrontierError::Record)?;
-                    let share = &mut self.shares[self.owners.of(request.url.domain_fingerprint().0)];
-                    if link.unique == Some(true) {
-                        share.accounts.seen += 1;
-                        share.new.push_back(link.aux.to_vec());
-                        return share.pass_on_new();
-                    }
-                    Ok(share.seen.submit_links(&[request.url.fingerprint().0], |_| link.aux)?)
-                });
+        for index in 0..self.sources.len() {
+            self.each_arriving(index, |division, link, request| {
+                let is_new = link.unique == Some(true);
+                if is_new {
+                    // Its key may be among those that are lost, and whoever asks behind it must hear of it.
+                    division.note_known(&request.url)?;
+                    division.settle_known()?;
+                }
+                let share = &mut division.shares[division.owners.of(request.url.domain_fingerprint().0)];
+                if is_new {
+                    share.accounts.seen += 1;
+                    share.new.push_back(link.aux.to_vec());
+                    return share.pass_on_new();
+                }
+                Ok(share.seen.submit_links(&[request.url.fingerprint().0], |_| link.aux)?)
             })?;
-            outcome?;
         }
         Ok(())
     }

@@ -20,18 +20,18 @@ use super::{Disk, ROOT, checked, crawl_for, formats, settings, stopped, world_of
 
 /// What is done to a file.
 #[derive(Clone, Copy, Debug)]
-enum Damage {
+pub(super) enum Damage {
     Flip { byte: usize, bit: u8 },
     Cut { bytes: usize },
 }
 
 impl Damage {
-    fn draw(random: &mut Random, cut: bool, length: usize) -> Damage {
+    pub(super) fn draw(random: &mut Random, cut: bool, length: usize) -> Damage {
         let byte = random.below(length as u64) as usize;
         if cut { Damage::Cut { bytes: byte } } else { Damage::Flip { byte, bit: random.below(8) as u8 } }
     }
 
-    fn apply(self, bytes: &mut Vec<u8>) {
+    pub(super) fn apply(self, bytes: &mut Vec<u8>) {
         match self {
             Damage::Flip { byte, bit } => {
                 if let Some(byte) = bytes.get_mut(byte) {
@@ -44,7 +44,7 @@ impl Damage {
 }
 
 /// The files of each kind: names differ in their numbers.
-fn kinds(disk: &Disk) -> Vec<Vec<&PathBuf>> {
+pub(super) fn kinds(disk: &Disk) -> Vec<Vec<&PathBuf>> {
     let mut kinds: BTreeMap<String, Vec<&PathBuf>> = BTreeMap::new();
     for (path, bytes) in disk.iter().filter(|(_, bytes)| !bytes.is_empty()) {
         let mut kind: String = path.display().to_string();
@@ -106,7 +106,7 @@ fn assert_little_is_lost(path: &Path, damage: Damage, whole: &CheckReport, repor
 }
 
 /// Whether there are two of a file.
-fn is_kept_twice(path: &Path) -> bool {
+pub(super) fn is_kept_twice(path: &Path) -> bool {
     let name = path.file_name().unwrap().to_string_lossy().into_owned();
     path.starts_with("/crawl/state")
         && ["CHECKPOINT", "STATE-", "MANIFEST-", "tail-"].iter().any(|kind| name.starts_with(kind))
@@ -248,7 +248,7 @@ fn begun(seed: u64, count: usize, run_every: usize) {
 
 /// Whether there is time for minutes of it.
 #[expect(clippy::print_stderr, reason = "what is skipped is said")]
-fn all_of_it() -> bool {
+pub(super) fn all_of_it() -> bool {
     let asked = std::env::var_os("MATTOCK_DAMAGE").is_some();
     if !asked {
         eprintln!("skipped: takes minutes; MATTOCK_DAMAGE=all runs it");
@@ -282,22 +282,31 @@ fn a_thousand_flips_and_a_thousand_cuts() {
     begun(6, 600, 1);
 }
 
-/// Where more waits than fits into RAM there are more kinds of files.
-#[test]
-fn flips_and_cuts_in_a_larger_crawl() {
-    if !all_of_it() {
-        return;
-    }
+pub(super) fn larger_world() -> World {
+    World::new(Params { page_bytes: 200, ..Params::preset(Preset::Small) }, 7)
+}
+
+/// A crawl of which more waits than fits into RAM, and how it is crawled.
+pub(super) fn larger() -> (Disk, &'static str) {
     let mut simulation = Simulation::new(7);
     let change = "[crawl]\npartitions = 2\nmemory = '128MiB'\nmax_pages = 6000\n[politeness]\ndelay = '10ms'";
     simulation.run(|env| async move {
-        let params = Params { page_bytes: 200, ..Params::preset(Preset::Small) };
-        crawl(&env, World::new(params, 7), Path::new(ROOT), change).await;
+        crawl(&env, larger_world(), Path::new(ROOT), change).await;
     });
     let mut disk = simulation.files().snapshot();
     disk.retain(|path, _| path.starts_with(ROOT));
     let is_segment = |path: &PathBuf| path.display().to_string().contains("/queues/segment-");
     assert!(disk.keys().any(is_segment));
+    (disk, change)
+}
+
+/// There are more kinds of files in it.
+#[test]
+fn flips_and_cuts_in_a_larger_crawl() {
+    if !all_of_it() {
+        return;
+    }
+    let (disk, change) = larger();
     let frontier = |path: &Path| path.starts_with("/crawl/state/frontier");
     damage_some(&disk, frontier, &change.replace("6000", "6100"), 8, 200, 10);
 }
