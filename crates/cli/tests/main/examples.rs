@@ -249,6 +249,11 @@ fn why() {
 }
 
 #[test]
+fn watching_and_steering() {
+    check("docs/console.md");
+}
+
+#[test]
 fn no_page_with_examples_is_forgotten() {
     let checked = [
         "crawl.md",
@@ -257,6 +262,7 @@ fn no_page_with_examples_is_forgotten() {
         "configuration.md",
         "archive.md",
         "check.md",
+        "console.md",
         "politeness.md",
         "lab.md",
         "why.md",
