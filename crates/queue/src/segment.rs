@@ -197,9 +197,12 @@ impl SegmentFile {
 
     /// Opens the file, damaged as it may be, and whatever its first page says; how many of so many bytes are there.
     pub(crate) fn open_leniently(&self, bytes: u64) -> Result<u64> {
-        match self.for_reading() {
-            Err(error) if error.is_loss() => {}
-            opened => drop(opened?),
+        let there = self.disk.files.entry(&self.path).map_err(self.error(0))?;
+        if there.is_some_and(|entry| entry.len >= FIRST_BLOCK) {
+            match self.for_reading() {
+                Err(error) if error.is_loss() => {}
+                opened => drop(opened?),
+            }
         }
         let file = &mut lock(&self.handle).file;
         if file.is_none() {
