@@ -429,8 +429,8 @@ pub(crate) struct BenchCheckpointArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct BenchConsoleArgs {
-    /// How long each of the sixteen slices takes, with a console and without
-    #[arg(long, value_name = "N", default_value_t = 10)]
+    /// How long each of the sixty slices takes, with a console and without
+    #[arg(long, value_name = "N", default_value_t = 3)]
     pub(crate) seconds: u64,
 
     /// Where the crawl goes while it runs

@@ -32,6 +32,11 @@ pub struct Client {
 }
 
 impl Client {
+    /// Where the crawl is.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
     /// The crawl in this directory.
     pub fn new(directory: &Path) -> Client {
         Client { directory: directory.to_path_buf() }

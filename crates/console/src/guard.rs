@@ -2,8 +2,8 @@
 //!
 //! | danger | answer |
 //! |---|---|
-//! | another site's name leads here (DNS rebinding) | the Host header must be a loopback name, an address, or the name that was bound |
-//! | another site's page asks (CSRF, reading across origins) | Origin must be this host; fetches from other sites are refused |
+//! | another site's name leads here (DNS rebinding) | the Host header must be a loopback name, an address, the name that was bound, or one that was given for a proxy |
+//! | another site's page asks (CSRF, reading across origins) | Origin must be this host, or a name that was given for a proxy; fetches from other sites are refused |
 //! | a form or a link changes something | changes are POSTs with `X-Mattock: 1`, which no other site can send, or with the token |
 //! | somebody else on the network | other addresses than loopback are not bound without a token, which every request then carries |
 //!
@@ -25,8 +25,8 @@ pub(crate) enum Guard {
     Port {
         /// Whether it is bound to loopback alone.
         loopback: bool,
-        /// The name that was asked for, if it was a name.
-        name: Option<String>,
+        /// The names under which it is reached: the one that was bound, and those of proxies before it.
+        names: Vec<String>,
         token: Option<Token>,
     },
 }
@@ -50,9 +50,9 @@ impl Guard {
 
     /// Lets a request pass, or says why not.
     pub(crate) fn check(&self, method: &Method, headers: &HeaderMap, reach: Reach) -> Result<(), Problem> {
-        let Guard::Port { loopback, name, token } = self else { return Ok(()) };
+        let Guard::Port { loopback, names, token } = self else { return Ok(()) };
         let host = single(headers, header::HOST.as_str())?.unwrap_or_default();
-        if !is_ours(host, *loopback, name.as_deref()) {
+        if !is_ours(host, *loopback, names) {
             return Err(Problem::new(
                 StatusCode::MISDIRECTED_REQUEST,
                 "foreign-host",
@@ -62,7 +62,9 @@ impl Guard {
         let changes = method != Method::GET && method != Method::HEAD;
         if let Some(origin) = single(headers, header::ORIGIN.as_str())? {
             let authority = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
-            if authority != Some(host) {
+            let is_known =
+                |authority: &str| names.iter().any(|name| bare(authority).is_some_and(|bare| bare == *name));
+            if authority.is_none_or(|authority| authority != host && !is_known(authority)) {
                 return Err(Problem::forbidden("pages of other origins may not ask"));
             }
         }
@@ -105,19 +107,24 @@ fn single<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a str>, Pro
     text.map_err(|_| Problem::invalid(format!("the header {name} has strange characters")))
 }
 
-/// Whether a Host header names this console. The port is not looked at: it may be forwarded.
-fn is_ours(host: &str, loopback: bool, name: Option<&str>) -> bool {
+/// The name or address in a Host header or an origin, without its port; `None` if it is none.
+fn bare(host: &str) -> Option<String> {
     let bare = match host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         Some((address, port)) if port.is_empty() || port.starts_with(':') => address,
-        Some(_) => return false,
+        Some(_) => return None,
         None => host.split_once(':').map_or(host, |(bare, _)| bare),
     };
-    let bare = bare.strip_suffix('.').unwrap_or(bare).to_ascii_lowercase();
+    Some(bare.strip_suffix('.').unwrap_or(bare).to_ascii_lowercase())
+}
+
+/// Whether a Host header names this console. The port is not looked at: it may be forwarded.
+fn is_ours(host: &str, loopback: bool, names: &[String]) -> bool {
+    let Some(bare) = bare(host) else { return false };
     if let Ok(address) = bare.parse::<IpAddr>() {
         // An address in the URL cannot be somebody else's name.
         return !loopback || address.to_canonical().is_loopback();
     }
-    bare == "localhost" || name.is_some_and(|name| bare == name.to_ascii_lowercase())
+    bare == "localhost" || names.contains(&bare)
 }
 
 #[cfg(test)]
@@ -138,12 +145,27 @@ mod tests {
     }
 
     fn local() -> Guard {
-        Guard::Port { loopback: true, name: None, token: None }
+        Guard::Port { loopback: true, names: Vec::new(), token: None }
     }
 
     fn remote() -> Guard {
         let token = Token::new("correct horse battery").unwrap();
-        Guard::Port { loopback: false, name: Some("crawler.example".into()), token: Some(token) }
+        Guard::Port { loopback: false, names: vec!["crawler.example".into()], token: Some(token) }
+    }
+
+    #[test]
+    fn a_proxy_has_a_name_of_its_own() {
+        let guard = Guard::Port { loopback: true, names: vec!["console.example".into()], token: None };
+        let post = |host, origin| {
+            let pairs =
+                [("host", host), ("origin", origin), ("x-mattock", "1"), ("sec-fetch-site", "same-origin")];
+            status(&guard, Method::POST, Reach::Data, &pairs)
+        };
+        assert_eq!(post("127.0.0.1:7070", "https://console.example"), 200);
+        assert_eq!(post("console.example", "https://Console.example:8443"), 200);
+        assert_eq!(post("127.0.0.1:7070", "https://evil.example"), 403);
+        assert_eq!(post("127.0.0.1:7070", "null"), 403);
+        assert_eq!(post("evil.example", "https://console.example"), 421);
     }
 
     #[test]

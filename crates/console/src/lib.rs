@@ -23,6 +23,7 @@ mod input;
 mod live;
 mod metrics;
 mod openapi;
+mod patient;
 mod router;
 mod routes;
 mod server;

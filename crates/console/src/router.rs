@@ -1,11 +1,12 @@
 //! From a request to its answer: guard, route, checked input, and the desk's word.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderValue, Method, Request, Response, StatusCode, header};
 use http_body_util::{BodyExt, Limited};
-use mattock_env::Env;
+use mattock_env::{Clock, Env};
 use serde_json::{Map, Value};
 use tokio::sync::Semaphore;
 
@@ -18,6 +19,8 @@ use crate::live::Live;
 use crate::routes::{Handler, ROUTES, Route};
 use crate::token::Tickets;
 
+/// How long a body may take.
+const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 /// The largest body that is read.
 pub(crate) const BODY_BYTES_MAX: usize = 64 << 10;
 /// Requests that read the disk at once: they must not take it from the crawl.
@@ -29,6 +32,7 @@ const READERS_WAITING_MAX: usize = 32;
 pub(crate) struct Router {
     desk: Arc<Desk>,
     live: Live,
+    clock: Clock,
     tickets: Tickets,
     readers: Semaphore,
     waiting: Semaphore,
@@ -39,7 +43,8 @@ impl Router {
         Router {
             desk,
             live,
-            tickets: Tickets::new(env.random.fork("console tickets")),
+            clock: env.clock.clone(),
+            tickets: Tickets::new(env.clock.clone()),
             readers: Semaphore::new(READERS),
             waiting: Semaphore::new(READERS_WAITING_MAX),
         }
@@ -67,7 +72,6 @@ impl Router {
         let asset = assets::find(path);
         let reach = match path {
             _ if asset.is_some() => Reach::Open,
-            "/healthz" => Reach::Open,
             "/view" => Reach::Ticketed,
             _ => Reach::Data,
         };
@@ -85,9 +89,44 @@ impl Router {
                 return Err(Problem::not_found("there is nothing here; /api/v1/openapi.json lists what is"));
             }
         };
-        let body = if get { None } else { Some(read_object(&parts.headers, body).await?) };
+        let body = if get { None } else { Some(self.read_object(&parts.headers, body).await?) };
         let input = Input::read(route.params, &captured, query, body.as_ref())?;
         self.handle(route, input, guard).await
+    }
+
+    /// Reads a body that must be a JSON object, or nothing at all.
+    async fn read_object<B>(&self, headers: &http::HeaderMap, body: B) -> Result<Map<String, Value>, Problem>
+    where
+        B: hyper::body::Body<Data = Bytes> + Unpin,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let read = self.clock.timeout(BODY_TIMEOUT, Limited::new(body, BODY_BYTES_MAX).collect()).await;
+        let Ok(read) = read else { return Err(Problem::invalid("the body did not come in time")) };
+        let bytes = read.map_err(|error| match error.is::<http_body_util::LengthLimitError>() {
+            true => Problem::new(
+                StatusCode::PAYLOAD_TOO_LARGE,
+                "too-large",
+                format!("a body has at most {BODY_BYTES_MAX} bytes"),
+            ),
+            false => Problem::invalid("the body could not be read"),
+        })?;
+        let bytes = bytes.to_bytes();
+        if bytes.is_empty() {
+            return Ok(Map::new());
+        }
+        let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        if !kind.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("application/json") {
+            return Err(Problem::new(
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                "not-json",
+                "send the body as `Content-Type: application/json`",
+            ));
+        }
+        match serde_json::from_slice(&bytes) {
+            Ok(Value::Object(object)) => Ok(object),
+            Ok(_) => Err(Problem::invalid("the body must be a JSON object")),
+            Err(error) => Err(Problem::invalid(format!("the body is no JSON: {error}"))),
+        }
     }
 
     async fn handle(
@@ -103,6 +142,9 @@ impl Router {
             Handler::History => Ok(Answer::json(&self.live.history()).into_response()),
             Handler::Ticket => {
                 let ticket = self.tickets.issue(&subject(&input)?);
+                let Some(ticket) = ticket else {
+                    return Err(Problem::conflict("this system has no random numbers to give".to_owned()));
+                };
                 Ok(Answer::json(&serde_json::json!({ "ticket": ticket })).into_response())
             }
             Handler::View(work) => {
@@ -206,41 +248,6 @@ fn captures(pattern: &'static str, path: &str) -> Result<Option<Vec<(&'static st
         .map(|(name, word)| Ok((name, decoded(word, false)?)))
         .collect::<Result<_, _>>()
         .map(Some)
-}
-
-/// Reads a body that must be a JSON object, or nothing at all.
-async fn read_object<B>(headers: &http::HeaderMap, body: B) -> Result<Map<String, Value>, Problem>
-where
-    B: hyper::body::Body<Data = Bytes> + Unpin,
-    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
-{
-    let bytes = Limited::new(body, BODY_BYTES_MAX).collect().await.map_err(|error| {
-        match error.is::<http_body_util::LengthLimitError>() {
-            true => Problem::new(
-                StatusCode::PAYLOAD_TOO_LARGE,
-                "too-large",
-                format!("a body has at most {BODY_BYTES_MAX} bytes"),
-            ),
-            false => Problem::invalid("the body could not be read"),
-        }
-    })?;
-    let bytes = bytes.to_bytes();
-    if bytes.is_empty() {
-        return Ok(Map::new());
-    }
-    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-    if !kind.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("application/json") {
-        return Err(Problem::new(
-            StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            "not-json",
-            "send the body as `Content-Type: application/json`",
-        ));
-    }
-    match serde_json::from_slice(&bytes) {
-        Ok(Value::Object(object)) => Ok(object),
-        Ok(_) => Err(Problem::invalid("the body must be a JSON object")),
-        Err(error) => Err(Problem::invalid(format!("the body is no JSON: {error}"))),
-    }
 }
 
 #[cfg(test)]

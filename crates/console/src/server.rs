@@ -2,7 +2,7 @@
 //!
 //! It has a runtime of its own, so that a slow reader, a large answer or a flood of requests never stands in a partition's
 //! way. What reads the disk goes to a few helper threads. Bounded: connections, requests that wait for the disk, bodies,
-//! heads, and the time that a head may take.
+//! heads, the time that a head or a body may take, and that in which a client takes nothing of its answer.
 
 use std::convert::Infallible;
 use std::io;
@@ -20,13 +20,14 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use mattock_env::{Clock, Env, Listener};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::UnixListener;
+use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::{Semaphore, oneshot};
 
 use crate::ConsoleError;
 use crate::desk::Desk;
 use crate::guard::Guard;
 use crate::live::Live;
+use crate::patient::Patient;
 use crate::router::Router;
 use crate::token::Token;
 
@@ -43,7 +44,7 @@ const TELL_EVERY: Duration = Duration::from_secs(1);
 #[derive(Clone, Debug)]
 pub struct Bind {
     addresses: Vec<SocketAddr>,
-    name: Option<String>,
+    names: Vec<String>,
     token: Option<Token>,
 }
 
@@ -57,7 +58,7 @@ impl Bind {
             Err(_) => {
                 let name = text.rsplit_once(':').ok_or_else(wrong)?.0;
                 let addresses: Vec<SocketAddr> = text.to_socket_addrs().map_err(|_| wrong())?.collect();
-                (addresses, Some(name.to_owned()))
+                (addresses, Some(name.to_ascii_lowercase()))
             }
         };
         if addresses.is_empty() {
@@ -65,12 +66,19 @@ impl Bind {
         }
         match addresses.iter().find(|address| !is_loopback(address)) {
             Some(&address) if token.is_none() => Err(ConsoleError::NoToken { address }),
-            _ => Ok(Bind { addresses, name, token }),
+            _ => Ok(Bind { addresses, names: name.into_iter().collect(), token }),
         }
     }
 
+    /// Answers under these names too: those of proxies before it.
+    pub fn with_names(mut self, names: &[String]) -> Bind {
+        self.names.extend(names.iter().map(|name| name.to_ascii_lowercase()));
+        self
+    }
+
     fn guard(&self, address: SocketAddr) -> Guard {
-        Guard::Port { loopback: is_loopback(&address), name: self.name.clone(), token: self.token.clone() }
+        let (names, token) = (self.names.clone(), self.token.clone());
+        Guard::Port { loopback: is_loopback(&address), names, token }
     }
 }
 
@@ -103,7 +111,7 @@ impl Console {
         let cpu: Arc<AtomicU64> = Arc::default();
         let told = cpu.clone();
         let work = move || {
-            mattock_env::run(async move {
+            mattock_env::run_and_leave(async move {
                 match Listeners::open(&env, bind, socket).await {
                     Ok(listeners) => {
                         // Whoever started us waits for this.
@@ -179,7 +187,7 @@ impl Listeners {
             tasks.push(tokio::task::spawn_local(async move {
                 loop {
                     match listener.accept().await {
-                        Ok(accepted) => converse(accepted.stream, &router, &guard, &slots),
+                        Ok(accepted) => converse(accepted.stream, &clock, &router, &guard, &slots),
                         Err(_) => clock.sleep(ACCEPT_PAUSE).await,
                     }
                 }
@@ -188,13 +196,21 @@ impl Listeners {
         let mut file = None;
         if let Some((listener, of_socket)) = self.socket {
             file = Some(of_socket);
+            let owner = owner(&file);
+            let is_owner = move |stream: &UnixStream| {
+                // Between the making of the file and its mode somebody else may have come.
+                stream.peer_cred().is_ok_and(|peer| peer.uid() == 0 || Some(peer.uid()) == owner)
+            };
             let (router, clock) = (router.clone(), env.clock.clone());
             tasks.push(tokio::task::spawn_local(async move {
                 // Others must not be able to keep the owner out.
                 let slots = Arc::new(Semaphore::new(CONNECTIONS_MAX));
                 loop {
                     match listener.accept().await {
-                        Ok((stream, _)) => converse(stream, &router, &Guard::Socket, &slots),
+                        Ok((stream, _)) if is_owner(&stream) => {
+                            converse(stream, &clock, &router, &Guard::Socket, &slots);
+                        }
+                        Ok(_) => {}
                         Err(_) => clock.sleep(ACCEPT_PAUSE).await,
                     }
                 }
@@ -220,12 +236,13 @@ async fn listen(env: &Env, bind: &Bind) -> Result<(Listener, Guard), ConsoleErro
 }
 
 /// Speaks HTTP on a connection until that ends.
-fn converse<S>(stream: S, router: &Rc<Router>, guard: &Guard, slots: &Arc<Semaphore>)
+fn converse<S>(stream: S, clock: &Clock, router: &Rc<Router>, guard: &Guard, slots: &Arc<Semaphore>)
 where
     S: AsyncRead + AsyncWrite + Unpin + 'static,
 {
     let Ok(slot) = slots.clone().try_acquire_owned() else { return };
     let (router, guard) = (router.clone(), Rc::new(guard.clone()));
+    let stream = Patient::new(stream, clock.clone());
     tokio::task::spawn_local(async move {
         let service = service_fn(move |request: hyper::Request<Incoming>| {
             let (router, guard) = (router.clone(), guard.clone());
@@ -275,6 +292,12 @@ fn bind_short(path: &Path) -> io::Result<UnixListener> {
     let listener = UnixListener::bind(short.as_path())?;
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
     Ok(listener)
+}
+
+/// Whose a socket is: ours, as we have made it.
+fn owner(file: &Option<SocketFile>) -> Option<u32> {
+    use std::os::unix::fs::MetadataExt;
+    Some(std::fs::symlink_metadata(&file.as_ref()?.path).ok()?.uid())
 }
 
 fn identity(path: &Path) -> Option<(u64, u64)> {

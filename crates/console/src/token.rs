@@ -3,8 +3,9 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
-use mattock_env::Random;
+use mattock_env::{Clock, Time};
 
 use crate::ConsoleError;
 
@@ -45,34 +46,48 @@ impl fmt::Debug for Token {
 /// Tickets that may be used at once: old ones make way.
 const TICKETS: usize = 64;
 
-/// Leave to show one stored page in a frame, which cannot send a token. Each is good once.
+/// How long a ticket is good.
+const LIFETIME: Duration = Duration::from_secs(30);
+
+/// Leave to show one stored page in a frame, which cannot send a token. Each is good once, and not for long.
 #[derive(Debug)]
 pub(crate) struct Tickets {
-    state: Mutex<(Random, VecDeque<(String, String)>)>,
+    clock: Clock,
+    known: Mutex<VecDeque<Ticket>>,
+}
+
+#[derive(Debug)]
+struct Ticket {
+    text: String,
+    subject: String,
+    until: Time,
 }
 
 impl Tickets {
-    pub(crate) fn new(random: Random) -> Tickets {
-        Tickets { state: Mutex::new((random, VecDeque::new())) }
+    pub(crate) fn new(clock: Clock) -> Tickets {
+        Tickets { clock, known: Mutex::default() }
     }
 
-    /// A ticket for what `subject` names.
-    pub(crate) fn issue(&self, subject: &str) -> String {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let (random, known) = &mut *state;
-        let ticket = format!("{:016x}{:016x}", random.next_u64(), random.next_u64());
+    /// A ticket for what `subject` names; none if the system has no secrets to give.
+    pub(crate) fn issue(&self, subject: &str) -> Option<String> {
+        let mut secret = [0; 16];
+        getrandom::fill(&mut secret).ok()?;
+        let text = format!("{:032x}", u128::from_le_bytes(secret));
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() == TICKETS {
             known.pop_front();
         }
-        known.push_back((ticket.clone(), subject.to_owned()));
-        ticket
+        let until = self.clock.now() + LIFETIME;
+        known.push_back(Ticket { text: text.clone(), subject: subject.to_owned(), until });
+        Some(text)
     }
 
     /// Takes a ticket back; whether it was good for this.
     pub(crate) fn redeem(&self, ticket: &str, subject: &str) -> bool {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = &mut state.1;
-        let place = known.iter().position(|(given, of)| given == ticket && of == subject);
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = self.clock.now();
+        let is_it = |known: &Ticket| known.text == ticket && known.subject == subject && now <= known.until;
+        let place = known.iter().position(is_it);
         place.is_some_and(|place| known.remove(place).is_some())
     }
 }
@@ -80,6 +95,7 @@ impl Tickets {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mattock_env::sim::Simulation;
 
     #[test]
     fn tokens_are_long_and_plain() {
@@ -96,13 +112,18 @@ mod tests {
 
     #[test]
     fn a_ticket_is_good_once_and_for_one_thing() {
-        let tickets = Tickets::new(Random::from_entropy());
-        let ticket = tickets.issue("a");
-        assert!(!tickets.redeem(&ticket, "b"));
-        assert!(tickets.redeem(&ticket, "a"));
-        assert!(!tickets.redeem(&ticket, "a"));
-        let first = tickets.issue("a");
-        (0..TICKETS).for_each(|_| drop(tickets.issue("b")));
-        assert!(!tickets.redeem(&first, "a"));
+        Simulation::new(1).run(|env| async move {
+            let tickets = Tickets::new(env.clock.clone());
+            let ticket = tickets.issue("a").unwrap();
+            assert!(!tickets.redeem(&ticket, "b"));
+            assert!(tickets.redeem(&ticket, "a"));
+            assert!(!tickets.redeem(&ticket, "a"));
+            let first = tickets.issue("a").unwrap();
+            (0..TICKETS).for_each(|_| drop(tickets.issue("b")));
+            assert!(!tickets.redeem(&first, "a"));
+            let late = tickets.issue("a").unwrap();
+            env.clock.sleep(LIFETIME * 2).await;
+            assert!(!tickets.redeem(&late, "a"));
+        });
     }
 }

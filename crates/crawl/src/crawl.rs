@@ -272,7 +272,7 @@ impl Crawl {
         self.restarted = true;
         loop {
             let (env, root) = (&self.env, self.directory.root());
-            storage::wait_until_over(error, env, root, &self.config, &self.progress, control).await?;
+            storage::wait_until_over(error, env, root, &self.desk, control).await?;
             match self.go_back() {
                 Ok(()) => return Ok(()),
                 Err(another) => error = another,
@@ -313,6 +313,9 @@ impl Crawl {
         let (hub, inboxes) = Hub::new(config.partitions, config.max_pages, pages);
         let servers = Arc::new(servers);
         self.desk.enter(Live { hub, coordinator: coordinator.clone(), servers: servers.clone() });
+        // What was changed since the configuration was taken reached nobody.
+        let config = Config { partitions: config.partitions, ..Config::clone(&self.desk.config()) };
+        self.desk.apply(&config);
         helpers.push(tokio::task::spawn_local(coordinator.clone().keep_time()));
         helpers.push(tokio::task::spawn_local(storage::watch(
             env.clone(),
@@ -322,7 +325,7 @@ impl Crawl {
         )));
         let common = Common {
             env: env.clone(),
-            config: config.clone(),
+            config,
             directory: directory.clone(),
             coordinator,
             servers,
@@ -334,7 +337,7 @@ impl Crawl {
         let mut running = Vec::new();
         for (inbox, from) in inboxes.into_iter().zip(checkpoint.partitions.iter().cloned()) {
             let member = common.clone();
-            running.push(if config.partitions == 1 || env.is_simulated() {
+            running.push(if self.config.partitions == 1 || env.is_simulated() {
                 tokio::task::spawn_local(member.run(inbox, from))
             } else {
                 let name = format!("partition-{}", inbox.index);

@@ -15,7 +15,7 @@ use mattock_env::Env;
 use crate::checkpoint::Coordinator;
 use crate::steer::desk::Desk;
 use crate::steer::{Level, PausedBy};
-use crate::{Config, Control, CrawlError, Progress};
+use crate::{Control, CrawlError};
 
 /// How often free space is looked at.
 const LOOK: Duration = Duration::from_secs(2);
@@ -76,26 +76,32 @@ pub(crate) async fn wait_until_over(
     error: CrawlError,
     env: &Env,
     root: &Path,
-    config: &Config,
-    progress: &Progress,
+    desk: &Desk,
     control: &Control,
 ) -> Result<(), CrawlError> {
+    let progress = &desk.progress;
     let Some(trouble) = trouble(&error) else { return Err(error) };
     control.note(Level::Error, "disk", &format!("paused: {error}; the last checkpoint is safe"));
     progress.notice(Some(format!("paused: {error}")));
-    let needed = config.checkpoint.disk_reserve_bytes.max(ROOM_BYTES_MIN);
     loop {
         tokio::select! {
             biased;
             () = control.stopped() => return Err(error),
             () = env.clock.sleep(if trouble == Trouble::Full { LOOK } else { FAILING }) => {}
         }
+        // As much as lifts the pause that a full disk may have brought.
+        let needed = room_to_go_on(desk.config().checkpoint.disk_reserve_bytes).max(ROOM_BYTES_MIN);
         if trouble == Trouble::Failing || env.files.free_bytes(root).is_ok_and(|free| free >= needed) {
             progress.notice(None);
             control.note(Level::Info, "disk", "going on from the last checkpoint");
             return Ok(());
         }
     }
+}
+
+/// A little more than the reserve, so that it does not flicker.
+fn room_to_go_on(reserve_bytes: u64) -> u64 {
+    reserve_bytes + reserve_bytes / 8
 }
 
 /// Holds the crawl while there is less room than the reserve. Never comes back.
@@ -106,8 +112,7 @@ pub(crate) async fn watch(env: Env, desk: Arc<Desk>, control: Control, coordinat
     loop {
         let reserve_bytes = desk.config().checkpoint.disk_reserve_bytes;
         let free = env.files.free_bytes(root).unwrap_or(u64::MAX);
-        // A little more than the reserve, so that it does not flicker.
-        let short = free < if held { reserve_bytes + reserve_bytes / 8 } else { reserve_bytes };
+        let short = free < if held { room_to_go_on(reserve_bytes) } else { reserve_bytes };
         if short != held {
             held = short;
             if held {

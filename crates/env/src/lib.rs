@@ -76,11 +76,22 @@ impl Env {
 ///
 /// Local tasks (`tokio::task::spawn_local`) work inside it.
 pub fn run<F: Future>(future: F) -> F::Output {
-    let runtime = tokio::runtime::Builder::new_current_thread()
+    tokio::task::LocalSet::new().block_on(&runtime(), future)
+}
+
+/// The same, without waiting in the end for what helper threads are still doing for nobody.
+pub fn run_and_leave<F: Future>(future: F) -> F::Output {
+    let runtime = runtime();
+    let output = tokio::task::LocalSet::new().block_on(&runtime, future);
+    runtime.shutdown_background();
+    output
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .expect("a runtime needs only an epoll descriptor");
-    tokio::task::LocalSet::new().block_on(&runtime, future)
+        .expect("a runtime needs only an epoll descriptor")
 }
 
 /// Runs what `make` gives on a thread of its own, the way [`run`] does, and gives back what it came to. A panic there is one here.

@@ -8,6 +8,8 @@ use std::time::Duration;
 const OUTPUT_BYTES_MAX: u64 = 4 << 10;
 /// How often a program that was started is looked at.
 const LOOK: Duration = Duration::from_millis(20);
+/// Looks for what a command has said, once it has ended.
+const LOOKS_AFTER: u32 = 50;
 
 /// Resident memory of this process in bytes, now; `None` where the platform does not say.
 pub fn resident_bytes() -> Option<u64> {
@@ -65,8 +67,13 @@ fn run_here(command: &str, variables: Vec<(String, String)>, limit: Duration) ->
     })?;
     let ended = wait(&mut child, limit)?;
     // What it has started itself may hold the pipe for longer, and nobody waits for that.
-    let kept =
-        if ended.is_some() || reader.is_finished() { reader.join().unwrap_or_default() } else { Vec::new() };
+    for _ in 0..LOOKS_AFTER {
+        if reader.is_finished() {
+            break;
+        }
+        std::thread::sleep(LOOK);
+    }
+    let kept = if reader.is_finished() { reader.join().unwrap_or_default() } else { Vec::new() };
     Ok(Ran { code: ended.flatten(), output: String::from_utf8_lossy(&kept).trim_end().to_owned() })
 }
 

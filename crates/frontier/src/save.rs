@@ -10,8 +10,8 @@
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
-use std::io;
-use std::path::Path;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use mattock_env::{Env, Lane, Step, Time, copy_path};
@@ -44,11 +44,14 @@ pub(crate) struct Saves {
     under_way: Option<Saving>,
     /// Durable states that are not needed any more once a later one is committed.
     durable: Vec<(u64, Checkpoints)>,
+    /// Files of earlier ones that are to be removed.
+    useless: Vec<PathBuf>,
 }
 
 impl Saves {
     pub(crate) fn new(env: &Env) -> Saves {
-        Saves { lane: env.workers.lane("frontier state", 1), under_way: None, durable: Vec::new() }
+        let lane = env.workers.lane("frontier state", 1);
+        Saves { lane, under_way: None, durable: Vec::new(), useless: Vec::new() }
     }
 }
 
@@ -192,11 +195,14 @@ impl Frontier {
         self.queues.keep_from(checkpoints.queues);
         self.budget.iter_mut().for_each(Budget::committed);
         for (earlier, _) in self.saves.durable.drain(..at) {
-            // What cannot be removed now goes when the frontier is opened again.
             let path = self.dir.join(state::name(earlier));
-            let _ = self.env.files.remove_file(&path);
-            let _ = self.env.files.remove_file(&copy_path(&path));
+            self.saves.useless.extend([copy_path(&path), path]);
         }
+        // What cannot be removed now goes with the next checkpoint, or when the frontier is opened again.
+        let files = &self.env.files;
+        let stays =
+            |path: &PathBuf| files.remove_file(path).is_err_and(|error| error.kind() != ErrorKind::NotFound);
+        self.saves.useless.retain(stays);
     }
 
     /// What is in RAM here; what the stages know of themselves is to be added.

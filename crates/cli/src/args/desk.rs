@@ -13,6 +13,10 @@ pub(crate) struct TokenArgs {
     /// on this machine can read a command line
     #[arg(long, value_name = "TOKEN", env = "MATTOCK_CONSOLE_TOKEN", hide_env_values = true)]
     pub(crate) console_token: Option<String>,
+
+    /// Answer under this name too, that of a proxy before the console; may be given several times
+    #[arg(long, value_name = "NAME")]
+    pub(crate) console_name: Vec<String>,
 }
 
 /// Arguments of `mattock console`.

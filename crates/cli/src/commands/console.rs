@@ -12,7 +12,8 @@ use crate::signals::Interrupts;
 
 pub(crate) fn run(args: &ConsoleArgs) -> anyhow::Result<Ended> {
     let env = Env::real();
-    let bind = Bind::parse(&args.listen, args.token.console_token.as_deref())?;
+    let bind =
+        Bind::parse(&args.listen, args.token.console_token.as_deref())?.with_names(&args.token.console_name);
     // That there is a crawl is said before anything listens.
     let running =
         SavedCrawl::open(&env, &args.dir)?.status().is_some_and(|status| status.is_fresh(env.clock.unix()));

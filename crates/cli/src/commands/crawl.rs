@@ -24,6 +24,7 @@ pub(crate) fn run(args: Box<CrawlArgs>) -> anyhow::Result<Ended> {
     let token = args.token.console_token.as_deref();
     // Nothing is begun for a console that cannot be.
     let bind = args.console.as_deref().map(|address| Bind::parse(address, token)).transpose()?;
+    let bind = bind.map(|bind| bind.with_names(&args.token.console_name));
     let mut flags = flags(&args);
     flags.read_files(&env.files, Path::new(""), "")?;
     let asked = asked(&env, flags, &args.network)?;

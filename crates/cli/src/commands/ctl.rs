@@ -5,6 +5,7 @@ use std::time::Duration;
 use anyhow::bail;
 use indicatif::{HumanBytes, HumanCount};
 use mattock_console::{Client, ConsoleError};
+use mattock_crawl::SavedCrawl;
 use mattock_env::{Env, UnixTime};
 use serde_json::{Value, json};
 
@@ -105,11 +106,21 @@ impl Ctl<'_> {
     }
 
     fn stop(&self, wait: bool) -> anyhow::Result<()> {
+        let before =
+            self.client.get("/api/v1/snapshot")?["checkpoint"]["number"].as_u64().unwrap_or_default();
         let answer = self.client.post("/api/v1/stop", &json!({}))?;
         while wait && !matches!(self.client.get("/api/v1/snapshot"), Err(ConsoleError::NotRunning { .. })) {
             self.sleep(LOOK);
         }
-        self.told(&if wait { json!({ "done": "stopped; everything is saved" }) } else { answer })
+        if !wait {
+            return self.told(&answer);
+        }
+        // It may also have been killed, or have had no room for its last checkpoint.
+        let saved = SavedCrawl::open(self.env, self.client.directory())?;
+        if saved.end().is_none() || saved.number() < before {
+            bail!("the run has ended, but not in good order: it is at checkpoint {}", saved.number());
+        }
+        self.told(&json!({ "done": "stopped; everything is saved" }))
     }
 
     fn log(&self, level: &str, number: u32, follow: bool) -> anyhow::Result<()> {

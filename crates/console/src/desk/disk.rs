@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
+use std::time::Duration;
 
 use mattock_crawl::{Config, CrawlError, SavedCrawl, why};
 use mattock_frontier::look::HostRules;
@@ -18,6 +19,9 @@ use crate::words;
 
 /// Domains whose standing is looked up when a list is sorted by it: those with the most pages.
 const STANDINGS_MAX: usize = 1000;
+/// What limits the crawl is found out again after this, and so many times what it took.
+const STALLS_FRESH: Duration = Duration::from_millis(500);
+const STALLS_SELDOM: u32 = 20;
 /// Tries if the crawl makes a checkpoint meanwhile.
 const TRIES: usize = 3;
 
@@ -223,9 +227,20 @@ impl Desk {
         Ok(Answer::archived(kind, bytes))
     }
 
-    /// What limits the crawl.
+    /// What limits the crawl. The longer it takes to find out, the more seldom that is done, once for all who ask.
     pub(crate) fn stalls(&self, _: &Input) -> Result<Answer, Problem> {
-        Ok(Answer::json(&mattock_crawl::stalls(&self.env, &self.root).map_err(failed)?))
+        let mut kept = self.stalls.lock().unwrap_or_else(PoisonError::into_inner);
+        let begun = self.env.clock.now();
+        if let Some((until, value)) = &*kept
+            && begun < *until
+        {
+            return Ok(Answer::json(value));
+        }
+        let value = json!(mattock_crawl::stalls(&self.env, &self.root).map_err(failed)?);
+        let now = self.env.clock.now();
+        let answer = Answer::json(&value);
+        *kept = Some((now + now.since(begun) * STALLS_SELDOM + STALLS_FRESH, value));
+        Ok(answer)
     }
 
     /// The configuration as the crawl was last run with it.

@@ -28,6 +28,8 @@ pub struct Desk {
     census: Mutex<Option<Arc<Census>>>,
     /// The overview of a crawl that does not run, and when it was read: it changes only if another process runs it.
     overview: Mutex<Option<(Time, Value)>>,
+    /// What limits the crawl, and until when that is not looked at again.
+    stalls: Mutex<Option<(Time, Value)>>,
 }
 
 /// The numbers whose change is watched.
@@ -54,6 +56,7 @@ impl Desk {
             running: None,
             census: Mutex::default(),
             overview: Mutex::default(),
+            stalls: Mutex::default(),
         }
     }
 

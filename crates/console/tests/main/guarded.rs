@@ -81,7 +81,8 @@ fn a_token_opens_everything_but_the_bare_pages() {
         assert_eq!((response.status, response.error().as_str()), (401, "unauthorized"), "{path}");
     }
     assert_eq!(ask(address, "GET /", &[], "").status, 200);
-    assert_eq!(ask(address, "GET /healthz", &[], "").status, 200);
+    assert_eq!(ask(address, "GET /healthz", &[], "").status, 401);
+    assert_eq!(ask(address, "GET /healthz", &[&right], "").status, 200);
     assert_eq!(ask(address, "GET /metrics", &[&right], "").status, 200);
     assert_eq!(ask(address, "POST /api/v1/stop", &[OURS, JSON], "{}").status, 401);
     assert_eq!(ask(address, "POST /api/v1/stop", &[&right, JSON], "{}").status, 409);

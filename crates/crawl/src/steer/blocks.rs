@@ -4,6 +4,7 @@
 //! the next run begins with it. The user's own file is never written.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use mattock_env::Files;
@@ -20,6 +21,8 @@ pub(crate) struct OperatorBlocks {
     path: PathBuf,
     list: Blocklist,
     entries: Mutex<Vec<String>>,
+    /// Whether the file is not as it should be.
+    unwritten: AtomicBool,
 }
 
 impl OperatorBlocks {
@@ -38,6 +41,7 @@ impl OperatorBlocks {
             path: path.to_owned(),
             list: list.clone(),
             entries: Mutex::default(),
+            unwritten: AtomicBool::new(false),
         };
         blocks.list.replace_operators(blocks.parse(&entries)?);
         *blocks.lock() = entries;
@@ -69,6 +73,7 @@ impl OperatorBlocks {
         Blocks::parse(&rule).map_err(|error| wrong(&rule, &error.to_string()))?;
         let mut entries = self.lock();
         if entries.iter().any(|entry| is_same_entry(entry, &rule)) {
+            self.write_again(&entries)?;
             return Ok(false);
         }
         let mut changed = entries.clone();
@@ -84,6 +89,7 @@ impl OperatorBlocks {
         let changed: Vec<String> =
             entries.iter().filter(|entry| !is_same_entry(entry, &rule)).cloned().collect();
         if changed.len() == entries.len() {
+            self.write_again(&entries)?;
             return Ok(false);
         }
         self.change(&mut entries, changed)?;
@@ -93,9 +99,20 @@ impl OperatorBlocks {
     /// First into force: an operator who blocks something is in more of a hurry than the disk.
     fn change(&self, entries: &mut Vec<String>, changed: Vec<String>) -> Result<(), CrawlError> {
         self.list.replace_operators(self.parse(&changed)?);
-        let text = format!("{HEADER}{}\n", changed.join("\n"));
         *entries = changed;
-        self.files.write_atomic(&self.path, text.as_bytes()).map_err(CrawlError::io("write", &self.path))
+        self.unwritten.store(true, Ordering::Relaxed);
+        self.write_again(entries)
+    }
+
+    /// Writes the file, unless it is as it should be: who tries again after an error must not be told that all is done.
+    fn write_again(&self, entries: &[String]) -> Result<(), CrawlError> {
+        if self.unwritten.load(Ordering::Relaxed) {
+            let text = format!("{HEADER}{}\n", entries.join("\n"));
+            let written = self.files.write_atomic(&self.path, text.as_bytes());
+            written.map_err(CrawlError::io("write", &self.path))?;
+            self.unwritten.store(false, Ordering::Relaxed);
+        }
+        Ok(())
     }
 }
 
@@ -143,6 +160,17 @@ mod tests {
             assert!(reopened.unblock("host a.com").unwrap());
             let empty = OperatorBlocks::open(&env.files, path, &Blocklist::default()).unwrap();
             assert!(empty.entries().is_empty());
+
+            // What could not be written is written by whoever tries again.
+            let disk = env.files.clone();
+            disk.remove_file(path).unwrap();
+            disk.create_dir_all(path).unwrap();
+            assert!(empty.block("host c.com").is_err() && blocked(&empty.in_force(), "http://c.com/"));
+            assert!(empty.block("host c.com").is_err(), "not done yet");
+            disk.remove_dir_all(path).unwrap();
+            assert!(!empty.block("host c.com").unwrap());
+            let reread = OperatorBlocks::open(&env.files, path, &Blocklist::default()).unwrap();
+            assert_eq!(reread.entries(), ["host c.com"]);
         });
     }
 }

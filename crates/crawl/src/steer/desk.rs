@@ -189,7 +189,8 @@ impl Desk {
         Ok(())
     }
 
-    fn apply(&self, config: &Arc<Config>) {
+    /// Puts settings into force in the run that is under way.
+    pub(crate) fn apply(&self, config: &Config) {
         self.with_live(|live| {
             live.hub.set_page_limit(config.max_pages);
             live.coordinator.set(config.checkpoint.every, config.checkpoint.pages);

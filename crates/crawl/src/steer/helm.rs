@@ -59,17 +59,18 @@ pub(crate) fn set_speed(desk: &Desk, control: &Control) {
     let speed = in_force(&config, control.speed_set(), clock.unix(), |at| clock.local_offset_s(at));
     // Also if it is the same as before: the limiter may be new to it.
     control.limiter().set(speed.limit, clock.now());
-    if speed == seen.speed {
-        return;
-    }
-    let before = std::mem::replace(&mut seen.speed, speed);
-    drop(seen);
+    // Under the lock, and every time: who finds another speed in force at the same moment must not leave the wrong pause behind.
     if speed.pause {
         let entry = speed.entry.map_or(1, |entry| entry + 1);
         control.pause_by(PausedBy::Schedule, format!("entry {entry} of the schedule"));
     } else {
         control.resume_by(PausedBy::Schedule);
     }
+    if speed == seen.speed {
+        return;
+    }
+    let before = std::mem::replace(&mut seen.speed, speed);
+    drop(seen);
     if (speed.limit, speed.source, speed.entry) != (before.limit, before.source, before.entry) {
         control.note(Level::Info, "speed", &describe(&speed));
     }
@@ -146,7 +147,10 @@ fn look(desk: &Desk, control: &Control, dogs: &mut Watchdogs, now: Time) -> Vec<
         failed: counters.failed.load(Ordering::Relaxed),
         lookups: counters.lookups.load(Ordering::Relaxed),
         lookups_failed: counters.lookups_failed.load(Ordering::Relaxed),
-        at_work: reading.queued > 0 && control.paused().is_empty() && !control.is_stopping(),
+        at_work: reading.queued > 0
+            && control.paused().is_empty()
+            && !control.is_stopping()
+            && !control.limiter().is_waiting(now),
         free_bytes: desk.seen().free_bytes,
         resident_bytes: mattock_env::resident_bytes().filter(|_| !desk.env.is_simulated()),
     };

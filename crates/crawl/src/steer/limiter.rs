@@ -126,6 +126,13 @@ impl Limiter {
         self.bytes.forget_unused(now);
     }
 
+    /// Whether the next request has to wait for the limit.
+    pub(crate) fn is_waiting(&self, now: Time) -> bool {
+        [&self.requests, &self.bytes]
+            .iter()
+            .any(|bucket| bucket.unit_ns() > 0.0 && bucket.next_ns.load(Ordering::Relaxed) > now.as_nanos())
+    }
+
     /// Permission for one request, or when to come again.
     pub(crate) fn claim(&self, now: Time) -> Result<Claim, Time> {
         let request_ns = self.requests.cost_ns(1);

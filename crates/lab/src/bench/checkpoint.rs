@@ -8,7 +8,6 @@
 
 use std::fmt;
 use std::io;
-use std::net::Ipv4Addr;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,15 +15,12 @@ use std::time::Duration;
 
 use mattock_crawl::{Control, Crawl, CrawlError, RawConfig, Summary};
 use mattock_env::{Env, Files, OpenMode, Time};
-use mattock_simweb::{Answer, Request, Resolution, Web};
 use serde::Serialize;
-use xxhash_rust::xxh3::xxh3_64;
 
 use super::median;
+use super::thicket::{SEED, Thicket};
 use crate::served::ServedWorld;
 
-const HOSTS: u64 = 4000;
-const LINKS: u64 = 200;
 /// Turns with and without.
 const ROUNDS: usize = 4;
 /// What is left out at the beginning of a turn.
@@ -86,37 +82,6 @@ impl fmt::Display for CheckpointReport {
     }
 }
 
-/// A Web that is nothing but links.
-struct Thicket {
-    pages: u64,
-    asked: Arc<AtomicU64>,
-}
-
-impl Web for Thicket {
-    fn resolve(&self, name: &str) -> Resolution {
-        let hash = xxh3_64(name.as_bytes());
-        Resolution::Address(Ipv4Addr::new(127, 210, (hash >> 8) as u8, hash as u8))
-    }
-
-    fn answer(&self, request: &Request<'_>, _: u64, body: &mut Vec<u8>) -> Answer {
-        if request.path_and_query == "/robots.txt" {
-            body.clear();
-            return Answer::new(404, "text/plain");
-        }
-        self.asked.fetch_add(1, Ordering::Relaxed);
-        body.clear();
-        body.extend_from_slice(b"<!DOCTYPE html><title>A thicket</title>");
-        let mut state = xxh3_64(request.path_and_query.as_bytes()) ^ xxh3_64(request.host.as_bytes());
-        for _ in 0..LINKS {
-            state = xxh3_64(&state.to_le_bytes());
-            let page = state % self.pages;
-            let link = format!("<p>{state:x} <a href=http://h{}-sim.com/{page}>{page}</a>\n", page % HOSTS);
-            body.extend_from_slice(link.as_bytes());
-        }
-        Answer::new(200, "text/html")
-    }
-}
-
 /// Measures with so many URLs waiting and turns of this length. `dir` is made for it, and removed afterwards.
 pub fn run(
     env: &Env,
@@ -125,13 +90,13 @@ pub fn run(
     turn: Duration,
 ) -> Result<CheckpointReport, CheckpointBenchError> {
     let asked = Arc::new(AtomicU64::new(0));
-    let served = ServedWorld::start(Thicket { pages: urls.saturating_mul(4), asked: asked.clone() })?;
+    let served = ServedWorld::start(Thicket::new(urls.saturating_mul(4), asked.clone()))?;
     let bench = Bench {
         env,
         dir,
         asked,
         config: format!(
-            "[crawl]\nscope = 'any'\nseeds = ['http://h0-sim.com/0']\n[politeness]\ndelay = '0s'\nserver_delay = '0s'\n\
+            "[crawl]\nscope = 'any'\nseeds = ['{SEED}']\n[politeness]\ndelay = '0s'\nserver_delay = '0s'\n\
              [network]\ndns = ['{}']\nconnect_port = ['80={}']\nallow_address = ['127.0.0.0/8']\n",
             served.dns(),
             served.http_port()

@@ -1,24 +1,27 @@
 //! What a console costs the crawl that it shows: one that is watched, with an update a second, next to one that is not.
 //!
-//! One crawl without delays runs all the while, and a console with a reader of its stream is there for a slice of time, and gone for the
+//! One crawl without delays of pages that are all alike runs all the while, and a console with a reader of its stream is there for a slice of time, and gone for the
 //! next: with, without, without, with, and so on, so that a crawl that becomes slower or faster favours neither. Speed is
 //! that at which requests come back; CPU time is that of the whole process per request. What the console's own thread has used is
 //! counted besides: it does not depend on what else the machine does.
 
 use std::fmt;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use mattock_crawl::{Control, Crawl, CrawlError, RawConfig};
 use mattock_env::Env;
-use mattock_simweb::{Params, Preset, World};
 use serde::Serialize;
 
 use super::median;
+use super::thicket::{SEED, Thicket};
 use crate::served::ServedWorld;
 
 /// Slices with and without.
-const ROUNDS: usize = 8;
+const ROUNDS: usize = 30;
+/// Pages of the Web: more than are fetched.
+const PAGES: u64 = 40_000_000;
 /// What is left out at the beginning.
 const WARM_UP: Duration = Duration::from_secs(5);
 
@@ -36,8 +39,10 @@ pub enum ConsoleBenchError {
 /// What was measured.
 #[derive(Clone, Debug, Serialize)]
 pub struct ConsoleReport {
-    /// Speed with a console over that without.
+    /// Speed with a console over that without: of all slices together.
     pub ratio_to_none: f64,
+    /// How far that may be off: its standard error.
+    pub ratio_error: f64,
     /// CPU per request with a console over that without, the server's included.
     pub cpu_ratio_to_none: f64,
     /// The CPU time of the console's thread, as a share of that of the process.
@@ -54,7 +59,11 @@ pub struct ConsoleReport {
 
 impl fmt::Display for ConsoleReport {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(out, "speed over that without     {:>11.3}", self.ratio_to_none)?;
+        writeln!(
+            out,
+            "speed over that without     {:>11.3} (standard error {:.3})",
+            self.ratio_to_none, self.ratio_error
+        )?;
         writeln!(out, "CPU over that without       {:>11.3}", self.cpu_ratio_to_none)?;
         writeln!(out, "CPU of the console's thread {:>11.3} %", self.console_cpu_share * 100.0)?;
         writeln!(out, "requests a second           {:>11.0}", self.requests_per_second)?;
@@ -88,11 +97,9 @@ pub fn run<W: Watched>(
     slice: Duration,
     watch: impl Fn(&Path, &Control) -> W,
 ) -> Result<ConsoleReport, ConsoleBenchError> {
-    let world = World::new(Params::preset(Preset::Huge), 1);
-    let seeds = world.seeds();
-    let served = ServedWorld::start(world)?;
+    let served = ServedWorld::start(Thicket::new(PAGES, Arc::default()))?;
     let config = format!(
-        "[crawl]\nscope = 'any'\nseeds = {seeds:?}\n[politeness]\ndelay = '0s'\nserver_delay = '0s'\n\
+        "[crawl]\nscope = 'any'\nseeds = ['{SEED}']\n[politeness]\ndelay = '0s'\nserver_delay = '0s'\n\
          [checkpoint]\nevery = '1000h'\npages = 1000000000000\n\
          [network]\ndns = ['{}']\nconnect_port = ['80={}']\nallow_address = ['127.0.0.0/8']\n",
         served.dns(),
@@ -158,10 +165,20 @@ fn report(rounds: &[(Slice, Slice)]) -> ConsoleReport {
     let mut ratios: Vec<f64> =
         rounds.iter().map(|(with, without)| speed(with) / speed(without).max(1e-9)).collect();
     ratios.sort_by(f64::total_cmp);
+    let total = |of: fn(&(Slice, Slice)) -> &Slice| {
+        let (requests, seconds) = rounds
+            .iter()
+            .map(of)
+            .fold((0.0, 0.0), |sum, slice| (sum.0 + slice.requests, sum.1 + slice.seconds));
+        requests / f64::max(seconds, 1e-9)
+    };
+    let mean = ratios.iter().sum::<f64>() / ratios.len() as f64;
+    let variance = ratios.iter().map(|ratio| (ratio - mean).powi(2)).sum::<f64>() / (ratios.len() - 1) as f64;
     let of = |value: &dyn Fn(&Slice) -> f64| rounds.iter().map(|(with, _)| value(with)).sum::<f64>();
     let seconds = of(&|slice| slice.seconds).max(1e-9);
     ConsoleReport {
-        ratio_to_none: median(ratios.clone()),
+        ratio_to_none: total(|(with, _)| with) / total(|(_, without)| without).max(1e-9),
+        ratio_error: (variance / ratios.len() as f64).sqrt(),
         cpu_ratio_to_none: median(
             rounds.iter().map(|(with, without)| cost(with) / cost(without).max(1e-12)).collect(),
         ),

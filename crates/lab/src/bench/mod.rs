@@ -6,6 +6,7 @@ pub mod crawl;
 mod pages;
 pub mod path;
 pub mod simweb;
+mod thicket;
 mod wrk;
 
 /// The middle one of some measurements; of an even number the upper of the two. 0 if there are none.

@@ -1,0 +1,52 @@
+//! A Web for benchmarks: every page is nothing but links, and all answer alike and at once, so that what varies is the crawler.
+
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use mattock_simweb::{Answer, Request, Resolution, Web};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// Where to begin.
+pub(super) const SEED: &str = "http://h0-sim.com/0";
+
+const HOSTS: u64 = 4000;
+const LINKS: u64 = 200;
+
+/// A Web that is nothing but links.
+pub(super) struct Thicket {
+    pages: u64,
+    asked: Arc<AtomicU64>,
+}
+
+impl Thicket {
+    /// Of so many pages; counts what is asked of it.
+    pub(super) fn new(pages: u64, asked: Arc<AtomicU64>) -> Thicket {
+        Thicket { pages, asked }
+    }
+}
+
+impl Web for Thicket {
+    fn resolve(&self, name: &str) -> Resolution {
+        let hash = xxh3_64(name.as_bytes());
+        Resolution::Address(Ipv4Addr::new(127, 210, (hash >> 8) as u8, hash as u8))
+    }
+
+    fn answer(&self, request: &Request<'_>, _: u64, body: &mut Vec<u8>) -> Answer {
+        if request.path_and_query == "/robots.txt" {
+            body.clear();
+            return Answer::new(404, "text/plain");
+        }
+        self.asked.fetch_add(1, Ordering::Relaxed);
+        body.clear();
+        body.extend_from_slice(b"<!DOCTYPE html><title>A thicket</title>");
+        let mut state = xxh3_64(request.path_and_query.as_bytes()) ^ xxh3_64(request.host.as_bytes());
+        for _ in 0..LINKS {
+            state = xxh3_64(&state.to_le_bytes());
+            let page = state % self.pages;
+            let link = format!("<p>{state:x} <a href=http://h{}-sim.com/{page}>{page}</a>\n", page % HOSTS);
+            body.extend_from_slice(link.as_bytes());
+        }
+        Answer::new(200, "text/html")
+    }
+}
