@@ -49,8 +49,8 @@ pub(crate) enum LogBlock {
 }
 
 impl<V: Value> View<V> {
-    /// Opens what is left of a checkpoint; see the [module's documentation](self). The manifest must be whole. Not beside somebody
-    /// who works on the repository.
+    /// Opens what is left of a checkpoint whose files are damaged: what fails its checksum is left out, and nothing that was not stored
+    /// comes out. The manifest must be whole. Not beside somebody who works on the repository.
     pub fn salvage(env: &Env, dir: &Path, number: u64) -> Result<View<V>> {
         View::left(env, dir, number, true)
     }
