@@ -6,6 +6,8 @@ mod corpus;
 mod cut;
 mod damage;
 mod disk_full;
+mod fetch;
+mod foreign;
 mod rolling;
 mod round_trip;
 mod samples;
