@@ -319,9 +319,8 @@ impl Buckets {
     }
 
     pub(crate) fn restore_tail(&mut self, tail: &mut Reader<'_>) -> Result<()> {
-        self.parse_tail(tail).ok_or_else(|| {
-            DrumError::corrupt(self.file.path(), 0, "the tail of its streams cannot be read")
-        })
+        self.parse_tail(tail)
+            .ok_or_else(|| DrumError::corrupt(self.file.path(), 0, "the tail of its streams cannot be read"))
     }
 
     fn parse_tail(&mut self, tail: &mut Reader<'_>) -> Option<()> {
@@ -332,9 +331,7 @@ impl Buckets {
             let mut next = || tail.varint().and_then(|field| u32::try_from(field).ok());
             let mark = match self.form {
                 Form::First => Mark { sequence: stream.chunks.len() as u32, ..Mark::default() },
-                Form::Marked => {
-                    Mark { sequence: next()?, first: next()?, number: next()?, records: next()? }
-                }
+                Form::Marked => Mark { sequence: next()?, first: next()?, number: next()?, records: next()? },
             };
             let payload = tail.counted()?;
             let mut block = Block::new(payload.len() + HEADER_BYTES);

@@ -206,7 +206,11 @@ mod tests {
             writer.settle().unwrap();
             let mut chunks = vec![(0, 0); buckets.chunks as usize];
             for (bucket, stream) in buckets.streams.iter().enumerate() {
-                stream.chunks.iter().enumerate().for_each(|(at, chunk)| chunks[*chunk as usize] = (bucket, at));
+                stream
+                    .chunks
+                    .iter()
+                    .enumerate()
+                    .for_each(|(at, chunk)| chunks[*chunk as usize] = (bucket, at));
             }
             let mut tail = Tail::with_capacity(9);
             buckets.write_tail(&mut tail);
@@ -215,8 +219,12 @@ mod tests {
 
         /// The records of a bucket that have no byte in any of these chunks.
         fn without(&self, bucket: usize, lost: &[usize]) -> Vec<Record> {
-            let lost: Vec<usize> =
-                lost.iter().map(|chunk| self.chunks[*chunk]).filter(|of| of.0 == bucket).map(|of| of.1).collect();
+            let lost: Vec<usize> = lost
+                .iter()
+                .map(|chunk| self.chunks[*chunk])
+                .filter(|of| of.0 == bucket)
+                .map(|of| of.1)
+                .collect();
             let mut start = 0;
             let mut left = Vec::new();
             for (end, record) in &self.records[bucket] {

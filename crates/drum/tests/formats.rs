@@ -145,7 +145,10 @@ fn files_of_version_1_stay_until_they_are_merged() {
             assert_eq!(drum.checkpoint().unwrap().number, number);
             drop(drum);
             assert_eq!(View::<Sum>::verify(&env, Path::new(DIR), number).unwrap(), []);
-            assert_eq!(env.files.read(&Path::new(DIR).join(format!("MANIFEST-{number:06}"))).unwrap()[7], b'2');
+            assert_eq!(
+                env.files.read(&Path::new(DIR).join(format!("MANIFEST-{number:06}"))).unwrap()[7],
+                b'2'
+            );
             let is_kept = env.files.entry(&Path::new(DIR).join("keys-000004")).unwrap().is_some();
             assert!(is_kept || number > 2);
         }
