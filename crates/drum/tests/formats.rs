@@ -1,6 +1,7 @@
 //! Files of every version of the format can be opened. `MATTOCK_UPDATE=1` writes those of the present version anew, which is
 //! right only before it was ever released.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use mattock_codec::checksum;
@@ -133,6 +134,41 @@ fn version_2_is_read() {
     update(&fixture("v2", "values"), sum);
     is_read::<()>(&fixture("v2", "keys"));
     is_read::<Sum>(&fixture("v2", "values"));
+}
+
+/// Whatever is behind a damaged chunk of version 1 is lost, but nothing comes out that was not stored.
+#[test]
+fn what_is_left_of_version_1_is_what_was_before_the_damage() {
+    simulate(&mut Simulation::new(5), |env| {
+        copy(&env, &fixture("v1", "values"));
+        let path = Path::new(DIR).join("keys-000004");
+        let whole = env.files.read(&path).unwrap();
+        let stored = |view: View<Sum>| {
+            let mut stored = BTreeMap::new();
+            view.scan(|key, value| drop(stored.insert(key, value))).unwrap();
+            stored
+        };
+        let all = stored(View::open(&env, Path::new(DIR), 1).unwrap());
+        let mut before = 0;
+        for chunk in 0..whole.len() / 4096 {
+            let mut bytes = whole.clone();
+            // Its header is put right.
+            bytes[chunk * 4096] ^= 1;
+            env.files.write_atomic(&path, &bytes).unwrap();
+            let view = View::<Sum>::salvage(&env, Path::new(DIR), 1).unwrap();
+            assert_eq!(view.lost_operations(), Some(0));
+            assert!(stored(view) == all);
+            bytes[chunk * 4096 + 2000] ^= 1;
+            env.files.write_atomic(&path, &bytes).unwrap();
+            let view = View::<Sum>::salvage(&env, Path::new(DIR), 1).unwrap();
+            assert_eq!(view.lost_operations(), None);
+            let left = stored(view);
+            assert!(left.iter().all(|(key, value)| value.is_less(&all[key])));
+            assert!(left.len() < all.len() && left.len() >= before);
+            before = left.len();
+        }
+        assert!(before > 700, "{before}");
+    });
 }
 
 /// A checkpoint of today may name files of the version before: they are written anew by their merge, not by being opened.
