@@ -126,10 +126,12 @@ impl<V: Value> View<V> {
     /// How many operations that no merge had applied are missing, as they can be only if it was [salvaged](View::salvage); `None` if nobody
     /// knows. Of one chunk those that have a byte in it.
     pub fn lost_operations(&self) -> Option<u64> {
-        let is_whole = self.generations.len() == self.manifest.generations.len();
-        let waiting = self.generations.iter().filter(|generation| generation.resolved.is_none());
-        let lost: Option<u64> = waiting.map(|generation| generation.keys.lost()).sum();
-        lost.filter(|_| is_whole)
+        let waited = self.manifest.generations.iter().filter(|entry| !entry.merged).count();
+        let waiting: Vec<_> =
+            self.generations.iter().filter(|generation| generation.resolved.is_none()).collect();
+        // What a generation had that is lost as a whole, nobody knows.
+        let is_known = waiting.len() == waited;
+        waiting.iter().map(|generation| generation.keys.lost()).sum::<Option<u64>>().filter(|_| is_known)
     }
 
     /// The number of the checkpoint.

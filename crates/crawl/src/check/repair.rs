@@ -230,7 +230,7 @@ impl Repairs<'_> {
 fn lost(divided: &Divided) -> String {
     let changes = divided.lost_changes.iter().map(|(name, lost)| match lost {
         Some(lost) => format!("; {lost} of the last changes to {name} are lost"),
-        None => format!("; of the last changes to {name} some are lost"),
+        None => format!("; how many of the last changes to {name} are lost is not known"),
     });
     lost_urls(divided) + &changes.collect::<String>()
 }
