@@ -8,7 +8,7 @@
 //!   and the next call tries again; with [`RepositoryError::Abandoned`] the records that it names are.
 //! - What a crash loses: everything since the last [`WarcWriter::sync`].
 //!
-//! Costs per page: one copy of the body, SHA-1 twice over it (once without block digests), one call of the
+//! Costs per page: one copy of the body, SHA-1 twice over it at once (once without block digests), one call of the
 //! compressor per record; no allocation once the buffers have grown. A body of a mebibyte or more is not copied, but compressed
 //! [piece by piece](crate::piecewise): that costs memory for its compressed form only.
 
@@ -24,7 +24,7 @@ use crate::error::RepositoryError;
 use crate::http;
 use crate::page::Page;
 use crate::piecewise::LARGE_BYTES;
-use crate::record::{DatePrecision, Digest, RECORD_END, Record, RecordId, RecordType, warc_field};
+use crate::record::{DatePrecision, Digest, RECORD_END, Record, RecordId, RecordType, digests, warc_field};
 use crate::unsynced::Unsynced;
 
 /// How to write. [`WriterOptions::default`] is what a crawl wants, but for the warcinfo fields.
@@ -167,7 +167,12 @@ impl WarcWriter {
 
         let mut head = std::mem::take(&mut self.scratch);
         http::stored_head(page.response_head, page.body.len(), &mut head);
-        let payload_digest = Digest::of(&[page.body]);
+        let (payload_digest, block_digest) = if self.options.block_digests {
+            let [payload, block] = digests(&head, page.body);
+            (payload, Some(block))
+        } else {
+            (Digest::of(&[page.body]), None)
+        };
         let response_index = self.ends.len();
         let record = Record {
             target_uri: Some(page.url),
@@ -177,6 +182,7 @@ impl WarcWriter {
             warcinfo_id: self.warcinfo_id,
             truncated: page.truncated,
             payload_digest: Some(payload_digest),
+            block_digest,
             content_type: "application/http; msgtype=response",
             block: &[&head, page.body],
             ..Record::new(RecordType::Response, response_id, page.date)
