@@ -1,0 +1,6 @@
+//! Asking a repository.
+
+mod complaint;
+pub mod wib;
+
+pub use complaint::{Complaint, Span, nearest};

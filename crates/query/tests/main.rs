@@ -1,0 +1,3 @@
+//! What can happen to the crate as a whole.
+
+mod language;
