@@ -1,10 +1,17 @@
-//! How a received response head becomes the stored one.
+//! HTTP in records: how a received response head becomes the stored one, and how a stored response is taken apart again.
 //!
 //! A record must be readable on its own, so its head must tell the truth about the bytes that follow it. The fetcher
 //! removes the transfer coding (chunks); a stored `Transfer-Encoding: chunked` would then be a lie that makes
 //! readers look for chunk sizes in the page. Everything else stays as it was received, byte for byte.
 
 use memchr::memchr;
+
+mod body;
+mod codings;
+mod response;
+
+pub use body::{Body, BodyDecoder, Flaw};
+pub use response::{Response, parse_response};
 
 /// Appends the head to store for a body of `body_len` bytes.
 ///

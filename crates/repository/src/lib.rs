@@ -1,7 +1,7 @@
 //! The repository: what was fetched, as WARC files that every archive tool reads.
 //!
 //! The crawl hands a [`Page`] to the [`WarcWriter`], which appends its records and says where they are; queries and
-//! exports come back with that place to the [`WarcReader`]. What became of every URL is in the [`Ledger`]. A checkpoint of the crawl names
+//! exports come back with that place to the [`RecordFetcher`], or read whole files with the [`WarcReader`]. What became of every URL is in the [`Ledger`]. A checkpoint of the crawl names
 //! the length of each file ([`WarcWriter::mark`], [`Ledger::mark`]), and after a crash [`cut_back`] takes the archive back to it;
 //! [`repair_tail`] is for files that nobody has such lengths of. [`record`] is the format's words, [`http`] the rules by which a
 //! response becomes a record.
@@ -13,9 +13,11 @@ mod appender;
 mod compression;
 mod cut_back;
 mod error;
+mod fetcher;
 mod fields;
 mod gzip;
 pub mod http;
+mod inflate;
 mod input;
 mod ledger;
 mod page;
@@ -30,6 +32,7 @@ mod zstandard;
 pub use compression::Compression;
 pub use cut_back::{CutBack, cut_back};
 pub use error::{Damage, RepositoryError};
+pub use fetcher::RecordFetcher;
 pub use fields::Fields;
 pub use ledger::{LEDGER_VERSION, Ledger, LedgerReader, Row};
 pub use page::{Page, Security};

@@ -14,6 +14,7 @@ use mattock_env::{File, Files, OpenMode};
 
 use crate::error::RepositoryError;
 use crate::fields::{FieldRanges, Fields};
+use crate::http;
 use crate::input::Failure;
 use crate::record::RecordType;
 use crate::repair;
@@ -54,6 +55,14 @@ impl<'a> StoredRecord<'a> {
     pub fn target_uri(&self) -> Option<&'a str> {
         let uri = self.fields.get("WARC-Target-URI")?;
         Some(uri.strip_prefix('<').and_then(|uri| uri.strip_suffix('>')).unwrap_or(uri))
+    }
+
+    /// The HTTP response that its block is, if it is one. Of a revisit that is at most the head.
+    pub fn response(&self) -> Option<http::Response<'a>> {
+        match self.kind() {
+            Some(RecordType::Response | RecordType::Revisit) => http::parse_response(self.block),
+            _ => None,
+        }
     }
 }
 
@@ -155,8 +164,7 @@ impl WarcReader {
     pub fn next_record(&mut self) -> Result<Option<StoredRecord<'_>>, RepositoryError> {
         let limit = self.record_bytes_max;
         let Some(found) = self.advance(limit)? else { return Ok(None) };
-        let buffer = self.stream.unread_mut();
-        self.fields.parse(&mut buffer[found.head.clone()]);
+        let buffer = self.stream.unread();
         Ok(Some(StoredRecord {
             offset: found.offset,
             length: found.length,
@@ -207,9 +215,25 @@ impl WarcReader {
         self.stream.file()
     }
 
+    /// How many bytes have been read from the file.
+    pub fn bytes_read(&self) -> u64 {
+        self.stream.bytes_read()
+    }
+
+    /// Takes over the working memory of another reader, which is to be [sent elsewhere](Self::seek) before it is used again.
+    pub(crate) fn take_buffers(&mut self, other: &mut WarcReader) {
+        (self.consumed, other.consumed) = (0, 0);
+        self.stream.take_buffers(&mut other.stream);
+    }
+
     /// Starts over somewhere else in the file, where a record begins.
     pub fn seek(&mut self, offset: u64) {
-        self.stream.seek(offset);
+        self.seek_exactly(offset, None);
+    }
+
+    /// Goes to a place of which it may be known how long it is.
+    pub(crate) fn seek_exactly(&mut self, offset: u64, length: Option<u64>) {
+        self.stream.seek(offset, length);
         (self.consumed, self.whole_end, self.records_unsure, self.ended) = (0, offset, 0, false);
     }
 

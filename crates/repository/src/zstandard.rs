@@ -7,9 +7,11 @@
 //! - A frame may ask for a window of 128 MiB, which is also what the `zstd` command allows, and a dictionary may take
 //!   8 MiB: a reader needs no more than these and its buffers, whatever the file says.
 
+use std::io;
+
 use mattock_env::File;
 use zstd::zstd_safe::zstd_sys::ZSTD_ErrorCode;
-use zstd::zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer, ResetDirective};
+use zstd::zstd_safe::{self, DCtx, DParameter, InBuffer, OutBuffer, ResetDirective};
 
 use crate::error::Damage;
 use crate::input::{Failure, Input};
@@ -25,6 +27,8 @@ const DICTIONARY_FRAME: u32 = 0x184d_2a5d;
 const DICTIONARY: [u8; 4] = [0x37, 0xa4, 0x30, 0xec];
 const DICTIONARY_BYTES_MAX: usize = 8 << 20;
 const WINDOW_LOG_MAX: u32 = 27;
+/// A frame that is larger, or says that it becomes larger, is unpacked piece by piece.
+const WHOLE_BYTES_MAX: usize = 4 << 20;
 
 /// The first bytes of a frame.
 pub(crate) const MAGIC: [u8; 4] = FRAME.to_le_bytes();
@@ -58,20 +62,73 @@ impl Frames {
         self.input.position()
     }
 
-    /// Goes elsewhere. The buffer is kept, and the dictionary.
-    pub(crate) fn seek(&mut self, position: u64) {
-        self.input.seek(position);
+    /// Where its bytes come from.
+    pub(crate) fn input(&self) -> &Input {
+        &self.input
+    }
+
+    /// Where its bytes come from.
+    pub(crate) fn input_mut(&mut self) -> &mut Input {
+        &mut self.input
+    }
+
+    /// Unpacks the frame that was begun whole behind `out[..filled]`, which grows for it, and says how many bytes it gave;
+    /// `None` if it has to be read piece by piece, beginning where this began.
+    pub(crate) fn whole(
+        &mut self,
+        file: &File,
+        out: &mut Vec<u8>,
+        filled: usize,
+    ) -> Result<Option<usize>, Failure> {
+        let bytes = loop {
+            match zstd_safe::find_frame_compressed_size(self.input.available()) {
+                Ok(bytes) => break bytes,
+                Err(code) if !is(code, ZSTD_ErrorCode::ZSTD_error_srcSize_wrong) => return Ok(None),
+                Err(_) => {
+                    if self.input.available().len() >= WHOLE_BYTES_MAX || !self.input.more(file)? {
+                        return Ok(None);
+                    }
+                }
+            }
+        };
+        let frame = &self.input.available()[..bytes];
+        let Ok(Some(plain_bytes)) = zstd_safe::get_frame_content_size(frame) else { return Ok(None) };
+        let Some(plain_bytes) = usize::try_from(plain_bytes).ok().filter(|bytes| *bytes <= WHOLE_BYTES_MAX)
+        else {
+            return Ok(None);
+        };
+        if out.len() - filled < plain_bytes {
+            out.resize(filled + plain_bytes, 0);
+        }
+        match self.context.decompress(&mut out[filled..], frame) {
+            Ok(written) => {
+                self.input.consume(bytes);
+                self.ended = true;
+                Ok(Some(written))
+            }
+            Err(_) => {
+                self.context.reset(ResetDirective::SessionOnly).map_err(failure)?;
+                Ok(None)
+            }
+        }
     }
 
     /// Goes to the next frame that holds data, and says where it begins; `None` at the end of the file.
     pub(crate) fn begin(&mut self, file: &File) -> Result<Option<u64>, Failure> {
         if !std::mem::replace(&mut self.front_seen, true) && self.position() > 0 {
-            let position = self.position();
-            self.input.seek(0);
-            if self.input.peek(file, 4)? == DICTIONARY_FRAME.to_le_bytes() {
-                self.read_dictionary(file)?;
+            let mut first = [0; 4];
+            let has_dictionary = match file.read_exact_at(&mut first, 0) {
+                Ok(()) => first == DICTIONARY_FRAME.to_le_bytes(),
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => false,
+                Err(error) => return Err(Failure::Io(error)),
+            };
+            if has_dictionary {
+                let mut front = std::mem::replace(&mut self.input, Input::new(0));
+                let read = self.read_dictionary(file);
+                front.count(&self.input);
+                self.input = front;
+                read?;
             }
-            self.input.seek(position);
         }
         loop {
             let first = self.input.peek(file, 4)?;
@@ -92,7 +149,7 @@ impl Frames {
                 DICTIONARY_FRAME => self.read_dictionary(file)?,
                 SKIPPABLE_FIRST..=SKIPPABLE_LAST => {
                     let end = self.skippable_end(file)?;
-                    self.input.seek(end);
+                    self.input.seek(end, None);
                 }
                 _ => return Err(Failure::Damaged(Damage::Garbage)),
             }
@@ -171,15 +228,18 @@ fn context() -> DCtx<'static> {
 
 /// What an error of the library means here.
 fn failure(code: usize) -> Failure {
-    // Its errors are the numbers of its list, negated.
-    let is = |error: ZSTD_ErrorCode| code == 0_usize.wrapping_sub(error as usize);
-    if is(ZSTD_ErrorCode::ZSTD_error_checksum_wrong) {
+    if is(code, ZSTD_ErrorCode::ZSTD_error_checksum_wrong) {
         Failure::Damaged(Damage::Checksum)
-    } else if is(ZSTD_ErrorCode::ZSTD_error_frameParameter_windowTooLarge) {
+    } else if is(code, ZSTD_ErrorCode::ZSTD_error_frameParameter_windowTooLarge) {
         Failure::Unreadable("it asks for a window of more than 128 MiB")
-    } else if is(ZSTD_ErrorCode::ZSTD_error_dictionary_wrong) {
+    } else if is(code, ZSTD_ErrorCode::ZSTD_error_dictionary_wrong) {
         Failure::Unreadable("it asks for a dictionary that is not in the file")
     } else {
         Failure::Damaged(Damage::Compressed)
     }
+}
+
+/// Whether a code of the library means this error: its errors are the numbers of its list, negated.
+fn is(code: usize, error: ZSTD_ErrorCode) -> bool {
+    code == 0_usize.wrapping_sub(error as usize)
 }

@@ -6,6 +6,7 @@ mod corpus;
 mod cut;
 mod damage;
 mod disk_full;
+mod fetch;
 mod rolling;
 mod round_trip;
 mod samples;

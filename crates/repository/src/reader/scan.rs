@@ -48,6 +48,7 @@ impl WarcReader {
                         Some(begin) => self.unit_offset = begin,
                         None => return Ok(false),
                     }
+                    continue;
                 }
                 *offset = self.unit_offset;
             }
@@ -211,6 +212,7 @@ impl WarcReader {
     /// Reads on where the record cannot be over. The end of a gzip member is then a fault of who wrote it; a record may be
     /// several Zstandard frames; and the end of the file tears it.
     fn more_of_record(&mut self, what: &'static str) -> Result<(), Trouble> {
+        let before = self.stream.unread().len();
         while !self.stream.more()? {
             match self.stream.format() {
                 Format::Plain => return Err(Failure::Torn.into()),
@@ -218,6 +220,9 @@ impl WarcReader {
                 Format::Zstandard => {
                     if self.stream.begin_unit()?.is_none() {
                         return Err(Failure::Torn.into());
+                    }
+                    if self.stream.unread().len() > before {
+                        break;
                     }
                 }
             }

@@ -8,10 +8,12 @@ use std::path::Path;
 use mattock_env::File;
 
 use crate::gzip::Members;
-use crate::input::Failure;
+use crate::input::{Failure, Input};
 use crate::zstandard::{self, Frames};
 
 pub(super) const CHUNK_BYTES: usize = 64 << 10;
+/// The largest read of a plain file.
+const STEP_BYTES_MAX: usize = 1 << 20;
 
 /// What a file is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,10 +49,18 @@ impl Format {
 }
 
 enum Source {
-    /// With the place of the next byte to read.
-    Plain(u64),
+    Plain(Plain),
     Gzip(Box<Members>),
     Zstandard(Box<Frames>),
+}
+
+/// A file without compression is read straight into the stream's buffer.
+struct Plain {
+    /// Of the next byte to read.
+    position: u64,
+    /// How much the next read asks for: see [`Input`].
+    step: usize,
+    bytes_read: u64,
 }
 
 pub(super) struct Stream {
@@ -66,7 +76,7 @@ pub(super) struct Stream {
 impl Stream {
     pub(super) fn new(file: File, format: Format, position: u64) -> Stream {
         let source = match format {
-            Format::Plain => Source::Plain(position),
+            Format::Plain => Source::Plain(Plain { position, step: CHUNK_BYTES, bytes_read: 0 }),
             Format::Gzip => Source::Gzip(Box::new(Members::new(position))),
             Format::Zstandard => Source::Zstandard(Box::new(Frames::new(position))),
         };
@@ -110,20 +120,51 @@ impl Stream {
     /// last unit while none is begun.
     pub(super) fn position(&self) -> u64 {
         match &self.source {
-            Source::Plain(position) => position - self.unread().len() as u64,
+            Source::Plain(plain) => plain.position - self.unread().len() as u64,
             Source::Gzip(members) => members.position(),
             Source::Zstandard(frames) => frames.position(),
         }
     }
 
-    /// Starts over somewhere else in the file.
-    pub(super) fn seek(&mut self, offset: u64) {
+    /// Starts over somewhere else in the file. `length` is how much will be read from there, if that is known.
+    pub(super) fn seek(&mut self, offset: u64, length: Option<u64>) {
         self.consume_all();
         self.in_unit = false;
         match &mut self.source {
-            Source::Plain(position) => *position = offset,
-            Source::Gzip(members) => members.seek(offset),
-            Source::Zstandard(frames) => frames.seek(offset),
+            Source::Plain(plain) => {
+                plain.position = offset;
+                let exact = length.and_then(|bytes| usize::try_from(bytes).ok());
+                plain.step = exact.unwrap_or(CHUNK_BYTES).clamp(1, STEP_BYTES_MAX);
+            }
+            Source::Gzip(members) => members.input_mut().seek(offset, length),
+            Source::Zstandard(frames) => frames.input_mut().seek(offset, length),
+        }
+    }
+
+    /// How many bytes have come from the file.
+    pub(super) fn bytes_read(&self) -> u64 {
+        match &self.source {
+            Source::Plain(plain) => plain.bytes_read,
+            Source::Gzip(members) => members.input().bytes_read(),
+            Source::Zstandard(frames) => frames.input().bytes_read(),
+        }
+    }
+
+    /// Takes over the memory of another, of which nothing is unread any more.
+    pub(super) fn take_buffers(&mut self, other: &mut Stream) {
+        self.consume_all();
+        other.consume_all();
+        self.plain = std::mem::take(&mut other.plain);
+        if let (Some(own), Some(others)) = (self.input_mut(), other.input_mut()) {
+            own.give_buffer(others.take_buffer());
+        }
+    }
+
+    fn input_mut(&mut self) -> Option<&mut Input> {
+        match &mut self.source {
+            Source::Plain(_) => None,
+            Source::Gzip(members) => Some(members.input_mut()),
+            Source::Zstandard(frames) => Some(frames.input_mut()),
         }
     }
 
@@ -133,14 +174,33 @@ impl Stream {
     }
 
     /// Begins the next unit and says where it is; `None` at the end of the file. For compressed files, between units.
+    ///
+    /// A unit of a usual size is then in the buffer as a whole, and over already.
     pub(super) fn begin_unit(&mut self) -> Result<Option<u64>, Failure> {
         debug_assert!(!self.in_unit);
-        let begun = match &mut self.source {
-            Source::Plain(_) => None,
-            Source::Gzip(members) => members.begin(&self.file)?,
-            Source::Zstandard(frames) => frames.begin(&self.file)?,
+        if self.start == self.filled {
+            self.consume_all();
+        }
+        let (begun, whole) = match &mut self.source {
+            Source::Plain(_) => return Ok(None),
+            Source::Gzip(members) => {
+                let begin = members.position();
+                match members.whole(&self.file, &mut self.plain, self.filled)? {
+                    Some(bytes) => (Some(begin), Some(bytes)),
+                    None => (members.begin(&self.file)?, None),
+                }
+            }
+            Source::Zstandard(frames) => {
+                let begun = frames.begin(&self.file)?;
+                let whole = match begun {
+                    Some(_) => frames.whole(&self.file, &mut self.plain, self.filled)?,
+                    None => None,
+                };
+                (begun, whole)
+            }
         };
-        self.in_unit = begun.is_some();
+        self.filled += whole.unwrap_or(0);
+        self.in_unit = begun.is_some() && whole.is_none();
         Ok(begun)
     }
 
@@ -157,9 +217,13 @@ impl Stream {
         }
         let room = &mut self.plain[self.filled..];
         let count = match &mut self.source {
-            Source::Plain(position) => {
-                let count = self.file.read_at(room, *position).map_err(Failure::Io)?;
-                *position += count as u64;
+            Source::Plain(plain) => {
+                let count = plain.step.min(room.len());
+                let room = &mut room[..count];
+                let count = self.file.read_at(room, plain.position).map_err(Failure::Io)?;
+                plain.position += count as u64;
+                plain.bytes_read += count as u64;
+                plain.step = (plain.step * 2).clamp(CHUNK_BYTES, STEP_BYTES_MAX);
                 count
             }
             _ if !self.in_unit => 0,
@@ -173,12 +237,12 @@ impl Stream {
 
     /// Passes over bytes behind the buffer, which must be empty, if that takes no reading: in a plain file.
     pub(super) fn jump(&mut self, bytes: u64) -> Result<bool, Failure> {
-        let Source::Plain(position) = &mut self.source else { return Ok(false) };
+        let Source::Plain(plain) = &mut self.source else { return Ok(false) };
         let len = self.file.len().map_err(Failure::Io)?;
-        if bytes > len.saturating_sub(*position) {
+        if bytes > len.saturating_sub(plain.position) {
             return Err(Failure::Torn);
         }
-        *position += bytes;
+        plain.position += bytes;
         Ok(true)
     }
 }

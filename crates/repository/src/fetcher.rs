@@ -1,0 +1,89 @@
+//! Single records by their places: filled by queries with what an index says, emptied into analyzers.
+//!
+//! A few files stay open, the ones used last; they share one set of buffers. Places that follow each other in a file are read in
+//! pieces of a mebibyte, as fast as the file from front to back; a place apart from the others costs a read of exactly its
+//! length.
+
+use std::path::{Path, PathBuf};
+
+use mattock_env::Files;
+
+use crate::error::RepositoryError;
+use crate::reader::{StoredRecord, WarcReader};
+
+/// Files that are kept open.
+const FILES_MAX: usize = 16;
+
+/// Reads records by file, offset and length.
+pub struct RecordFetcher {
+    files: Files,
+    record_bytes_max: Option<u64>,
+    /// The one used last is the last. Only that one has buffers.
+    open: Vec<(PathBuf, WarcReader)>,
+    /// Of files that are closed again.
+    bytes_read: u64,
+}
+
+impl RecordFetcher {
+    /// A fetcher that has no file open yet.
+    pub fn new(files: &Files) -> RecordFetcher {
+        RecordFetcher { files: files.clone(), record_bytes_max: None, open: Vec::new(), bytes_read: 0 }
+    }
+
+    /// Sets the largest block that is read, instead of 256 MiB.
+    pub fn record_bytes_max(mut self, bytes: u64) -> RecordFetcher {
+        self.record_bytes_max = Some(bytes);
+        self
+    }
+
+    /// The record at a place. `length` is what the writer or an index gave; 0 if nobody knows. It saves reading what is not
+    /// needed, and nothing relies on it.
+    ///
+    /// An error concerns this record only: the next call may ask for another.
+    pub fn fetch(
+        &mut self,
+        path: &Path,
+        offset: u64,
+        length: u64,
+    ) -> Result<StoredRecord<'_>, RepositoryError> {
+        self.bring_forward(path, offset, length)?;
+        let (_, reader) = self.open.last_mut().expect("it was brought forward");
+        reader.next_record()?.ok_or_else(|| RepositoryError::Torn { path: path.to_path_buf(), offset })
+    }
+
+    /// How many bytes have been read from files.
+    pub fn bytes_read(&self) -> u64 {
+        self.bytes_read + self.open.iter().map(|(_, reader)| reader.bytes_read()).sum::<u64>()
+    }
+
+    /// Makes the reader of a file the last one, and sends it to a place.
+    fn bring_forward(&mut self, path: &Path, offset: u64, length: u64) -> Result<(), RepositoryError> {
+        let found = self.open.iter().rposition(|(open, _)| open == path);
+        let last = self.open.len().saturating_sub(1);
+        if found.is_none_or(|at| at < last) {
+            let mut next = match found {
+                Some(at) => self.open.remove(at),
+                None => (path.to_path_buf(), self.open_file(path, offset)?),
+            };
+            if let Some((_, used)) = self.open.last_mut() {
+                next.1.take_buffers(used);
+            }
+            self.open.push(next);
+            if self.open.len() > FILES_MAX {
+                let (_, closed) = self.open.remove(0);
+                self.bytes_read += closed.bytes_read();
+            }
+        }
+        let (_, reader) = self.open.last_mut().expect("one was there, or was added");
+        reader.seek_exactly(offset, (length > 0).then_some(length));
+        Ok(())
+    }
+
+    fn open_file(&self, path: &Path, offset: u64) -> Result<WarcReader, RepositoryError> {
+        let reader = WarcReader::open_at(&self.files, path, offset)?;
+        Ok(match self.record_bytes_max {
+            Some(bytes) => reader.record_bytes_max(bytes),
+            None => reader,
+        })
+    }
+}
