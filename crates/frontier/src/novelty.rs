@@ -14,9 +14,7 @@
 //! Bounds: 176 bytes for each of `hosts_max` hosts; the one whose last page is longest ago is forgotten, and starts anew with
 //! factor 1. A page costs one lookup and sixteen comparisons. Deterministic; [`Novelty::encode`] is all of its state.
 
-mod simhash;
-
-pub use simhash::{TEXT_BYTES_MAX, simhash};
+pub use mattock_extract::{SIMHASH_BYTES_MAX as TEXT_BYTES_MAX, simhash};
 
 use crate::traps::table::{Table, Value};
 

@@ -313,7 +313,7 @@ mod tests {
     /// A text of words that are as good as random.
     fn article(seed: u64, words: u64) -> String {
         let word = |number: u64| {
-            let hash = mattock_weburl::Fingerprint::of(&format!("{seed} {number}")).0;
+            let hash = feature(word_hash(&seed.to_le_bytes()), word_hash(&number.to_le_bytes()), 1);
             let letters = (0..2 + hash % 7).map(|at| char::from(b'a' + (hash >> (8 * at)) as u8 % 26));
             letters.collect::<String>()
         };

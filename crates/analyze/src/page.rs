@@ -1,0 +1,58 @@
+//! What a page says of itself: title, headings, links, charset, and its source as text.
+
+use std::collections::HashSet;
+
+use mattock_extract::{Link, LinkKind};
+
+use crate::document::Form;
+use crate::{Document, Value};
+
+pub(crate) fn title(document: &Document<'_>) -> Value {
+    Value::text(document.page().and_then(|page| page.title.clone()).filter(|title| !title.is_empty()))
+}
+
+pub(crate) fn headings(document: &Document<'_>) -> Value {
+    match document.page() {
+        Some(page) => Value::TextList(page.headings.iter().map(|heading| heading.text.clone()).collect()),
+        None => Value::Null,
+    }
+}
+
+pub(crate) fn links(document: &Document<'_>) -> Value {
+    targets(document, |link| link.kind.is_navigation())
+}
+
+pub(crate) fn mmlinks(document: &Document<'_>) -> Value {
+    targets(document, |link| matches!(link.kind, LinkKind::Image | LinkKind::Media | LinkKind::Object))
+}
+
+/// The canonical URLs of some links, each once, in the order of the page; those that are no http(s) URLs are left out.
+fn targets(document: &Document<'_>, wanted: impl Fn(&Link) -> bool) -> Value {
+    let (Some(page), Some(base)) = (document.page(), document.base()) else { return Value::Null };
+    let mut seen = HashSet::new();
+    let mut targets = Vec::new();
+    for link in page.links.iter().filter(|link| wanted(link)) {
+        if let Ok(url) = base.join(&link.target)
+            && seen.insert(url.fingerprint().0)
+        {
+            targets.push(url.as_str().to_owned());
+        }
+    }
+    Value::TextList(targets)
+}
+
+pub(crate) fn charset(document: &Document<'_>) -> Value {
+    Value::text(match document.form() {
+        Form::Html => document.page().map(|page| page.charset.name()),
+        Form::Plain => Some(document.plain_charset().name()),
+        Form::Other => None,
+    })
+}
+
+pub(crate) fn content(document: &Document<'_>) -> Value {
+    Value::text(document.content())
+}
+
+pub(crate) fn text(document: &Document<'_>) -> Value {
+    Value::text(document.main_text())
+}

@@ -1,0 +1,3 @@
+//! What analyzers say of whole documents.
+
+mod built_ins;
