@@ -251,6 +251,7 @@ mod tests {
             digest: None,
             place: None,
             truncated: false,
+            details: None,
         }
     }
 

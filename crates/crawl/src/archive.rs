@@ -23,11 +23,7 @@ pub(crate) fn store(
         metadata.push(("tlsCertificateSha256", hexadecimal(&tls.fingerprint)));
         metadata.push(("tlsCertificateVerdict", tls.verdict.to_string()));
     }
-    let cut = exchange.truncated.map(|truncation| match truncation {
-        Truncation::Length => Truncated::Length,
-        Truncation::Time => Truncated::Time,
-        Truncation::Disconnect => Truncated::Disconnect,
-    });
+    let cut = exchange.truncated.map(truncated);
     let written = writer.write_page(&Page {
         url,
         ip: exchange.address,
@@ -47,6 +43,15 @@ pub(crate) fn store(
         metadata: &metadata,
     })?;
     Ok(written)
+}
+
+/// The archive's word for what cut a body short.
+pub(crate) fn truncated(truncation: Truncation) -> Truncated {
+    match truncation {
+        Truncation::Length => Truncated::Length,
+        Truncation::Time => Truncated::Time,
+        Truncation::Disconnect => Truncated::Disconnect,
+    }
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {

@@ -41,6 +41,30 @@ fn is_html(content_type: Option<&str>) -> bool {
     kind.eq_ignore_ascii_case("text/html") || kind.eq_ignore_ascii_case("application/xhtml+xml")
 }
 
+/// What a page was read for.
+#[derive(Debug)]
+pub(crate) struct Read {
+    pub(crate) harvest: Harvest,
+    pub(crate) sketch: Sketch,
+    /// The charset that it was read in.
+    pub(crate) charset: &'static str,
+}
+
+impl Read {
+    /// Only links.
+    pub(crate) fn of_links(harvest: Harvest) -> Read {
+        Read { harvest, sketch: Sketch::NoText, charset: "" }
+    }
+}
+
+/// The type that a server declares, without its parameters.
+pub(crate) fn declared_type(exchange: &Exchange) -> String {
+    let kind = exchange.field("content-type").unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default().trim();
+    // Nothing that is one is longer.
+    if kind.len() > 127 { String::new() } else { kind.to_ascii_lowercase() }
+}
+
 /// The links of an HTML page, and the sketch of its text if that is asked for.
 ///
 /// Only navigation counts (anchors, areas, frames, refresh); links that say `nofollow`, and pages that say it of
@@ -51,7 +75,7 @@ pub(crate) fn read(
     body: &[u8],
     options: &Options,
     rules: &LinkRules,
-) -> (Harvest, Sketch) {
+) -> Read {
     let mut harvest = Harvest::default();
     let page = extract(body, exchange.field("content-type"), options);
     let in_head = exchange
@@ -65,8 +89,9 @@ pub(crate) fn read(
         Some(0) => Sketch::NoText,
         Some(sketch) => Sketch::Simhash(sketch),
     };
+    let charset = page.charset.name();
     if directives.nofollow {
-        return (harvest, sketch);
+        return Read { harvest, sketch, charset };
     }
     let base = match &page.base {
         Some(href) => Base::with_href(&request.url, href),
@@ -77,7 +102,7 @@ pub(crate) fn read(
             harvest.offer(Link::page(url, request.depth + 1), rules);
         }
     }
-    (harvest, sketch)
+    Read { harvest, sketch, charset }
 }
 
 #[cfg(test)]

@@ -23,6 +23,17 @@ pub struct SavedCrawl {
     checkpoint: Checkpoint,
 }
 
+/// A ledger, as far as the checkpoint has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SavedLedger {
+    /// What names it in this crawl for ever.
+    pub name: String,
+    /// Where it is.
+    pub path: PathBuf,
+    /// Its length.
+    pub bytes: u64,
+}
+
 /// What a partition had at the checkpoint.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PartitionCounts {
@@ -169,6 +180,20 @@ impl SavedCrawl {
         let bytes = era.ledger_bytes.get(partition).copied().filter(|bytes| *bytes > 0);
         let path = self.directory.with_layout(era.layout).ledger(partition);
         bytes.map(|bytes| LedgerReader::open(&self.env.files, &path, bytes)).transpose()
+    }
+
+    /// All ledgers with anything in them, those of earlier divisions first.
+    pub fn ledgers(&self) -> Vec<SavedLedger> {
+        let current = self.checkpoint.era();
+        let mut ledgers = Vec::new();
+        for era in self.checkpoint.eras.iter().chain([&current]) {
+            let directory = self.directory.with_layout(era.layout);
+            for (partition, &bytes) in era.ledger_bytes.iter().enumerate().filter(|(_, bytes)| **bytes > 0) {
+                let name = format!("{}/{partition}", era.layout);
+                ledgers.push(SavedLedger { name, path: directory.ledger(partition), bytes });
+            }
+        }
+        ledgers
     }
 
     /// The ledgers from before the crawl was divided otherwise that may know any of these URLs, the oldest first.

@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use mattock_extract::sniff;
 use mattock_fetch::{
     Connection, DecodeEnd, DecodeLimits, Decoded, Exchange, Failure, FetchOutcome, Truncation,
 };
@@ -10,10 +11,11 @@ use mattock_frontier::{
     Finished, HostToResolve, Link, PageContent, Purpose, Request, RobotsAnswer, Settled, Sketch, Target,
     Visit,
 };
-use mattock_repository::Row;
+use mattock_repository::{Details, Row, Written};
 use mattock_weburl::WebUrl;
 use xxhash_rust::xxh3::xxh3_128;
 
+use crate::page::Read;
 use crate::partition::{ADDRESS_VALID, Came, Errand, Partition, Run};
 use crate::returns::BULKY_BYTES;
 use crate::rules::Harvest;
@@ -155,27 +157,19 @@ impl Run<'_> {
             written = Some(archive::store(archive, request.url.as_str(), request.depth, &exchange, cut)?);
         }
         if last && !is_robots {
-            partition.ledger.append(&Row {
-                url: request.url.as_str(),
-                time: exchange.begun_unix,
-                outcome: &outcome.to_string(),
-                depth: request.depth,
-                took_ms: exchange.finished.since(exchange.begun).as_millis() as u64,
-                digest: written.as_ref().map(|written| written.payload_digest),
-                place: written.map(|written| written.place),
-                truncated: exchange.truncated.is_some(),
-            })?;
-            let (harvest, sketch) = match &content {
+            let read = match &content {
                 _ if matches!(outcome.status(), Some(300..400)) => {
-                    (page::moved(&request, &exchange, &partition.rules), Sketch::NoText)
+                    Read::of_links(page::moved(&request, &exchange, &partition.rules))
                 }
-                None => (Harvest::default(), Sketch::NoText),
+                None => Read::of_links(Harvest::default()),
                 Some(content) => self.read(&request, &exchange, content),
             };
+            let body = content.as_ref().map_or(exchange.body(), |content| &content.bytes);
+            self.partition.note(&request, &exchange, body, written, &read)?;
+            let Read { harvest, sketch, .. } = read;
             let partition = &mut *self.partition;
             if request.target == Target::Page && outcome.status() == Some(200) {
-                let bytes = content.as_ref().map_or(exchange.body(), |content| &content.bytes);
-                let content = PageContent { digest: xxh3_128(bytes).to_be_bytes(), sketch };
+                let content = PageContent { digest: xxh3_128(body).to_be_bytes(), sketch };
                 partition.frontier.came(&request.url, content)?;
             }
             match request.target {
@@ -201,7 +195,7 @@ impl Run<'_> {
     }
 
     /// Takes the links out of a page or a sitemap, and of a page also the sketch of its text.
-    fn read(&mut self, request: &Request, exchange: &Exchange, content: &Decoded<'_>) -> (Harvest, Sketch) {
+    fn read(&mut self, request: &Request, exchange: &Exchange, content: &Decoded<'_>) -> Read {
         let partition = &mut *self.partition;
         match request.target {
             Target::Page => {
@@ -213,7 +207,7 @@ impl Run<'_> {
                 let limits = &partition.rules.sitemaps.limits;
                 let sitemap = mattock_robots::sitemap::parse(&content.bytes, kind, limits);
                 partition.totals.count_sitemap(sitemap::kind_name(sitemap.kind));
-                (sitemap::links(request, level, allowance, &sitemap, &partition.rules), Sketch::NoText)
+                Read::of_links(sitemap::links(request, level, allowance, &sitemap, &partition.rules))
             }
         }
     }
@@ -343,6 +337,43 @@ impl Partition {
         }
     }
 
+    /// A URL is settled by an answer: with what the index wants to know of it.
+    fn note(
+        &mut self,
+        request: &Request,
+        exchange: &Exchange,
+        body: &[u8],
+        written: Option<Written>,
+        read: &Read,
+    ) -> Result<(), CrawlError> {
+        let mime = page::declared_type(exchange);
+        let redirect = page::redirect(&request.url, exchange);
+        let details = Details {
+            detected: sniff(body, &mime).unwrap_or_default(),
+            mime: &mime,
+            charset: read.charset,
+            redirect: redirect.as_ref().map_or("", |url| url.as_str()),
+            truncated: exchange.truncated.map(archive::truncated),
+            domain_in_degree: self.frontier.known_in_degree(&request.url),
+            sketch: match read.sketch {
+                Sketch::Simhash(sketch) => Some(sketch),
+                Sketch::NoText | Sketch::Unknown => None,
+            },
+            ..Details::default()
+        };
+        Ok(self.ledger.append(&Row {
+            url: request.url.as_str(),
+            time: exchange.begun_unix,
+            outcome: &exchange.outcome.to_string(),
+            depth: request.depth,
+            took_ms: exchange.finished.since(exchange.begun).as_millis() as u64,
+            digest: written.as_ref().map(|written| written.payload_digest),
+            place: written.map(|written| written.place),
+            truncated: exchange.truncated.is_some(),
+            details: Some(details),
+        })?)
+    }
+
     /// A URL is settled without an answer of its server to it.
     pub(crate) fn note_failure(
         &mut self,
@@ -358,6 +389,7 @@ impl Partition {
             digest: None,
             place: None,
             truncated: false,
+            details: None,
         })?)
     }
 

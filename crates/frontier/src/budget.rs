@@ -101,6 +101,11 @@ impl Budget {
         Ok(Some(Budget { star, beast, answered, buffer, withheld_at: None, probation }))
     }
 
+    /// The in-degree of a domain as it was answered last, if that is remembered.
+    pub(crate) fn last_in_degree(&self, domain: u64) -> Option<u64> {
+        self.star.last_in_degree(domain)
+    }
+
     /// Links between domains: pairs of target and source.
     pub(crate) fn link(&mut self, edges: impl IntoIterator<Item = (u64, u64)>) -> Result<()> {
         Ok(self.star.link(edges)?)

@@ -251,6 +251,11 @@ impl Frontier {
         self.content.wants_sketch(url.host_fingerprint().0, url.domain_fingerprint().0)
     }
 
+    /// How many domains link to the URL's, as far as is remembered of late.
+    pub fn known_in_degree(&self, url: &WebUrl) -> Option<u64> {
+        self.budget.as_ref()?.last_in_degree(url.domain_fingerprint().0)
+    }
+
     /// A page came with this content; for whoever looks at it after the visit was [taken back](Frontier::finished).
     pub fn came(&mut self, url: &WebUrl, content: PageContent) -> Result<()> {
         self.content.page(url.host_fingerprint().0, url.domain_fingerprint().0, content)

@@ -13,6 +13,8 @@ pub enum Damage {
     Checksum,
     /// A record's block does not end where its head says.
     Length,
+    /// A record's head breaks off, and another record begins in it.
+    Head,
     /// There are bytes where a record should begin.
     Garbage,
 }
@@ -23,6 +25,7 @@ impl fmt::Display for Damage {
             Damage::Compressed => "its compressed data is invalid",
             Damage::Checksum => "its checksum is wrong",
             Damage::Length => "its block does not end where its Content-Length says",
+            Damage::Head => "its head breaks off",
             Damage::Garbage => "no record begins there",
         })
     }

@@ -9,10 +9,11 @@
 //! block: bytes u32, rows u32, CRC-32 of place and content u32, then
 //!        name of the WARC file (counted), rows
 //! row:   flags u8, URL (counted), time of the fetch as varint µs since 1970, outcome (counted), depth, milliseconds,
-//!        [SHA-1 of the body], [offset, length]: numbers as varints
+//!        [SHA-1 of the body], [offset, length]: numbers as varints, [details]
 //! ```
 //!
-//! Costs: about 40 bytes a row beside the URL, one write in 64 KiB.
+//! Version 1 knows no details; a file of it is read, and goes on as one. Costs: about 70 bytes a row beside the URL, one write in
+//! 64 KiB.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,9 +25,15 @@ use crate::error::{Damage, RepositoryError};
 use crate::unsynced::Unsynced;
 use crate::{Digest, Place};
 
+mod details;
+
+pub use details::Details;
+
 const MAGIC: &[u8; 8] = b"MATTOCKL";
 /// Of the format.
-pub const LEDGER_VERSION: u32 = 1;
+pub const LEDGER_VERSION: u32 = 2;
+/// From here on rows have details.
+const DETAILS_VERSION: u32 = 2;
 const HEADER_BYTES: u64 = 12;
 const BLOCK_HEADER_BYTES: usize = 12;
 const BLOCK_BYTES: usize = 64 << 10;
@@ -36,6 +43,7 @@ const BLOCK_BYTES_MAX: usize = 16 << 20;
 const HAS_DIGEST: u8 = 1;
 const HAS_PLACE: u8 = 2;
 const TRUNCATED: u8 = 4;
+const HAS_DETAILS: u8 = 8;
 
 /// What became of a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,6 +64,8 @@ pub struct Row<'a> {
     pub place: Option<Place>,
     /// Whether the body is not whole.
     pub truncated: bool,
+    /// For the index; `None` where no answer came, and in ledgers of version 1.
+    pub details: Option<Details<'a>>,
 }
 
 /// Appends rows.
@@ -63,6 +73,7 @@ pub struct Row<'a> {
 pub struct Ledger {
     file: Arc<File>,
     path: PathBuf,
+    version: u32,
     /// Bytes in the file: whole blocks.
     length: u64,
     /// The block at hand without its header.
@@ -80,21 +91,21 @@ impl Ledger {
         let mode = if length == 0 { OpenMode::CreateOrTruncate } else { OpenMode::Write };
         let file = files.open(path, mode).map_err(|error| failed("open", error))?;
         let found = file.len().map_err(|error| failed("measure", error))?;
-        let length = if length == 0 {
+        let (version, length) = if length == 0 {
             let mut header = MAGIC.to_vec();
             header.extend_from_slice(&LEDGER_VERSION.to_le_bytes());
             file.write_all_at(&header, 0).map_err(|error| failed("write to", error))?;
-            HEADER_BYTES
+            (LEDGER_VERSION, HEADER_BYTES)
         } else {
-            check_header(&file, path)?;
+            let version = check_header(&file, path)?;
             if found < length {
                 return Err(RepositoryError::Torn { path: path.to_path_buf(), offset: found });
             }
             file.set_len(length).map_err(|error| failed("cut back", error))?;
-            length
+            (version, length)
         };
         let (file, path) = (Arc::new(file), path.to_path_buf());
-        Ok(Ledger { file, path, length, block: Vec::new(), rows: 0, archive: Arc::from("") })
+        Ok(Ledger { file, path, version, length, block: Vec::new(), rows: 0, archive: Arc::from("") })
     }
 
     /// Takes a row. On an error it may be tried again.
@@ -109,12 +120,14 @@ impl Ledger {
         if self.block.is_empty() {
             put_counted(&mut self.block, self.archive.as_bytes());
         }
+        let details = row.details.filter(|_| self.version >= DETAILS_VERSION);
         let flag = |set: bool, flag: u8| if set { flag } else { 0 };
         let out = &mut self.block;
         out.push(
             flag(row.digest.is_some(), HAS_DIGEST)
                 | flag(row.place.is_some(), HAS_PLACE)
-                | flag(row.truncated, TRUNCATED),
+                | flag(row.truncated, TRUNCATED)
+                | flag(details.is_some(), HAS_DETAILS),
         );
         put_counted(out, row.url.as_bytes());
         put_varint(out, u64::try_from(row.time.as_micros()).unwrap_or(0));
@@ -125,6 +138,9 @@ impl Ledger {
         if let Some(place) = &row.place {
             put_varint(out, place.offset);
             put_varint(out, place.length);
+        }
+        if let Some(details) = details {
+            details.put(out);
         }
         self.rows += 1;
         Ok(())
@@ -161,7 +177,8 @@ impl Ledger {
     }
 }
 
-fn check_header(file: &File, path: &Path) -> Result<(), RepositoryError> {
+/// The version of a ledger, if it is one that is known.
+fn check_header(file: &File, path: &Path) -> Result<u32, RepositoryError> {
     let mut header = [0; HEADER_BYTES as usize];
     file.read_exact_at(&mut header, 0).map_err(|source| RepositoryError::Io {
         action: "read",
@@ -174,7 +191,7 @@ fn check_header(file: &File, path: &Path) -> Result<(), RepositoryError> {
         return Err(damaged);
     };
     match u32::from_le_bytes(*version) {
-        LEDGER_VERSION => Ok(()),
+        version @ 1..=LEDGER_VERSION => Ok(version),
         version => Err(RepositoryError::Version { path: path.to_path_buf(), version, known: LEDGER_VERSION }),
     }
 }
@@ -210,6 +227,18 @@ impl LedgerReader {
         })
     }
 
+    /// Reads on from where another reader's [`position`](LedgerReader::position) was; from the beginning for 0.
+    pub fn open_at(
+        files: &Files,
+        path: &Path,
+        position: u64,
+        length: u64,
+    ) -> Result<LedgerReader, RepositoryError> {
+        let mut reader = LedgerReader::open(files, path, length)?;
+        reader.next = position.max(HEADER_BYTES);
+        Ok(reader)
+    }
+
     /// Reads what is left of a ledger: what is wrong with its beginning or its length comes along. Only where there is no ledger,
     /// or one of another version, is that an error.
     pub fn open_damaged(
@@ -226,7 +255,7 @@ impl LedgerReader {
         } else {
             match check_header(&file, path) {
                 Err(error @ RepositoryError::Damaged { .. }) => Some(error),
-                checked => checked.map(|()| None)?,
+                checked => checked.map(|_| None)?,
             }
         };
         let (path, end) = (path.to_path_buf(), found.min(length));
@@ -364,7 +393,12 @@ fn row<'a>(reader: &mut Reader<'a>, archive: &Arc<str>) -> Option<Row<'a>> {
         0 => None,
         _ => Some(Place { file: archive.clone(), offset: reader.varint()?, length: reader.varint()? }),
     };
-    Some(Row { url, time, outcome, depth, took_ms, digest, place, truncated: flags & TRUNCATED != 0 })
+    let details = match flags & HAS_DETAILS {
+        0 => None,
+        _ => Some(Details::take(reader)?),
+    };
+    let truncated = flags & TRUNCATED != 0;
+    Some(Row { url, time, outcome, depth, took_ms, digest, place, truncated, details })
 }
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ pub use cut_back::{CutBack, cut_back};
 pub use error::{Damage, RepositoryError};
 pub use fetcher::RecordFetcher;
 pub use fields::Fields;
-pub use ledger::{LEDGER_VERSION, Ledger, LedgerReader, Row};
+pub use ledger::{Details, LEDGER_VERSION, Ledger, LedgerReader, Row};
 pub use page::{Page, Security};
 pub use reader::{StoredRecord, WarcReader};
 pub use record::{DatePrecision, Digest, Record, RecordId, RecordType, Truncated};

@@ -1,11 +1,12 @@
-//! Reads WARC records out of a file: gzip members, Zstandard frames, or plain, as its first bytes say.
+//! Reads WARC records out of a file: gzip members, Zstandard frames, or plain, as its first bytes say. [ARC](arc) files too.
 //!
 //! Memory is bounded: one buffer that grows with what has actually arrived, up to the record limit, never with what
 //! a head claims. A record in a member or frame of its own is handed out only after the checksum was right.
 //!
 //! No input makes it panic. A torn or damaged record is reported with its offset and ends the iteration: what seems
 //! to follow it may be part of a page made to look like records. A record that is merely too large, or a whole
-//! member or frame that is no WARC record, is reported, and the next call goes on behind it.
+//! member or frame that is no WARC record, is reported, and the next call goes on behind it. Who would rather have all that is
+//! left than be sure of it asks to [go on behind damage](WarcReader::go_on_behind_damage).
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -19,6 +20,7 @@ use crate::input::Failure;
 use crate::record::RecordType;
 use crate::repair;
 
+pub(crate) mod arc;
 mod scan;
 mod stream;
 
@@ -37,9 +39,9 @@ pub struct StoredRecord<'a> {
     /// How many bytes of the file it takes; `None` if it shares a member or frame with what follows, in which case the
     /// checksum is still to be verified.
     pub length: Option<u64>,
-    /// The version of the format that it names: `1.1`.
+    /// The version of the format that it names: `1.1`; `ARC` for records of ARC files.
     pub version: &'a str,
-    /// Its fields.
+    /// Its fields. Those of ARC records are made from what they have in their stead.
     pub fields: Fields<'a>,
     /// Its block.
     pub block: &'a [u8],
@@ -66,6 +68,13 @@ impl<'a> StoredRecord<'a> {
     }
 }
 
+/// What the records of a file are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Warc,
+    Arc,
+}
+
 /// Reads one file from front to back.
 pub struct WarcReader {
     path: PathBuf,
@@ -74,6 +83,10 @@ pub struct WarcReader {
     /// Of what is unread in the stream, what the record that was handed out last takes.
     consumed: usize,
     fields: FieldRanges,
+    /// As the record before was, if there was one.
+    kind: Option<Kind>,
+    /// What an ARC record would have for fields.
+    arc_fields: Vec<u8>,
     /// Where the member or frame begins that the next record is in.
     unit_offset: u64,
     whole_end: u64,
@@ -82,6 +95,9 @@ pub struct WarcReader {
     /// The last record of a plain file lacks some of the line ends behind it: only what follows shows that it is whole.
     ends_loosely: bool,
     ended: bool,
+    goes_on: bool,
+    /// The last call has reported damage that ends the iteration, unless something whole is found behind it.
+    at_damage: bool,
     /// Where the last record that could not be read begins.
     broken_at: Option<u64>,
 }
@@ -92,7 +108,7 @@ fn open_failed(path: &Path, offset: u64) -> impl Fn(io::Error) -> RepositoryErro
 
 /// The version in the first line of a record.
 fn version(line: &[u8]) -> &str {
-    let version = line.strip_prefix(b"WARC/").unwrap_or_default();
+    let version = line.get(5..).unwrap_or_default();
     std::str::from_utf8(version.trim_ascii_end()).unwrap_or_default()
 }
 
@@ -130,11 +146,15 @@ impl WarcReader {
             stream,
             consumed: 0,
             fields: FieldRanges::default(),
+            kind: None,
+            arc_fields: Vec::new(),
             unit_offset: offset,
             whole_end: offset,
             records_unsure: 0,
             ends_loosely: false,
             ended: false,
+            goes_on: false,
+            at_damage: false,
             broken_at: None,
         }
     }
@@ -142,6 +162,13 @@ impl WarcReader {
     /// Sets the largest block that is read, instead of 256 MiB.
     pub fn record_bytes_max(mut self, bytes: u64) -> WarcReader {
         self.record_bytes_max = bytes;
+        self
+    }
+
+    /// Goes on behind torn and damaged records: each is reported once, and the next call finds the first whole record behind
+    /// it, as [`Self::skip_damage`] does. A record that only lacks the line ends at the end of the file counts as whole.
+    pub fn go_on_behind_damage(mut self) -> WarcReader {
+        self.goes_on = true;
         self
     }
 
@@ -163,15 +190,24 @@ impl WarcReader {
     /// The next record; `None` at the end of the file.
     pub fn next_record(&mut self) -> Result<Option<StoredRecord<'_>>, RepositoryError> {
         let limit = self.record_bytes_max;
+        if self.goes_on && self.at_damage && self.skip_damage()?.is_none() {
+            return Ok(None);
+        }
         let Some(found) = self.advance(limit)? else { return Ok(None) };
+        let Found { offset, length, head, block } = found;
         let buffer = self.stream.unread();
-        Ok(Some(StoredRecord {
-            offset: found.offset,
-            length: found.length,
-            version: version(&buffer[..found.head.start]),
-            fields: self.fields.of(&buffer[found.head]),
-            block: &buffer[found.block],
-        }))
+        let block = &buffer[block];
+        if self.kind == Some(Kind::Arc)
+            && let Some(line) = arc::parse(&buffer[head.clone()])
+        {
+            line.write_fields(block, &mut self.arc_fields);
+            self.fields.parse(&mut self.arc_fields);
+            let fields = self.fields.of(&self.arc_fields);
+            return Ok(Some(StoredRecord { offset, length, version: "ARC", fields, block }));
+        }
+        let version = version(&buffer[..head.start]);
+        let fields = self.fields.of(&buffer[head]);
+        Ok(Some(StoredRecord { offset, length, version, fields, block }))
     }
 
     /// After a record that is torn or damaged: goes on behind it with the first whole record there, and says where that is; `None` if
@@ -181,6 +217,7 @@ impl WarcReader {
     /// here on is to be believed only as far as somebody else knows of it.
     pub fn skip_damage(&mut self) -> Result<Option<u64>, RepositoryError> {
         let broken = self.broken_at.unwrap_or(self.whole_end);
+        self.at_damage = false;
         let next = repair::whole_record_behind(self, broken).map_err(|source| RepositoryError::Io {
             action: "read",
             path: self.path.clone(),
@@ -235,6 +272,7 @@ impl WarcReader {
     pub(crate) fn seek_exactly(&mut self, offset: u64, length: Option<u64>) {
         self.stream.seek(offset, length);
         (self.consumed, self.whole_end, self.records_unsure, self.ended) = (0, offset, 0, false);
+        (self.kind, self.at_damage) = (None, false);
     }
 
     fn advance(&mut self, limit: u64) -> Result<Option<Found>, RepositoryError> {
@@ -273,6 +311,11 @@ impl WarcReader {
         };
         let path = self.path.clone();
         self.broken_at = Some(offset);
+        self.at_damage = match &trouble {
+            Trouble::Failure(failure) => !matches!(failure, Failure::Io(_)),
+            Trouble::NotWarc(_) => self.ended,
+            Trouble::TooLarge(_) => false,
+        };
         Err(match trouble {
             Trouble::Failure(failure) => {
                 self.ended = true;

@@ -10,7 +10,7 @@ use std::path::Path;
 use mattock_env::{File, Files, OpenMode};
 
 use crate::error::RepositoryError;
-use crate::reader::{Format, WarcReader};
+use crate::reader::{Format, WarcReader, arc};
 use crate::zstandard;
 
 /// What was found, and what was done.
@@ -97,28 +97,68 @@ fn only_zeros(file: &File) -> io::Result<bool> {
 /// Looks behind the beginning of a broken record for one that is whole. A hostile page can hold something that looks
 /// like a record, and then a torn tail is kept: the harmless mistake of the two.
 pub(crate) fn whole_record_behind(reader: &mut WarcReader, broken: u64) -> io::Result<Option<u64>> {
-    let (pattern, shift): (&[u8], u64) = match reader.format() {
-        Format::Gzip => (b"\x1f\x8b\x08", 0),
-        Format::Zstandard => (&zstandard::MAGIC, 0),
-        // The record begins behind the line end.
-        Format::Plain => (b"\nWARC/1.", 1),
-    };
-    let finder = memchr::memmem::Finder::new(pattern);
+    let format = reader.format();
+    // How much of a candidate must be seen to know it for one.
+    let seen_bytes = if format == Format::Plain { 1 + arc::LINE_BYTES_MAX } else { 4 };
     let mut chunk = vec![0; CHUNK_BYTES];
     let mut position = broken + 1;
     loop {
-        let count = reader.file().read_at(&mut chunk, position)?;
-        for at in finder.find_iter(&chunk[..count]) {
-            let candidate = position + at as u64 + shift;
+        let count = read_full(reader.file(), &mut chunk, position)?;
+        let last = count < chunk.len();
+        // The next chunk overlaps, for a candidate that lies across the boundary.
+        let end = if last { count } else { count - seen_bytes + 1 };
+        for at in candidates(format, &chunk[..count]).into_iter().take_while(|at| *at < end) {
+            let candidate = position + at as u64;
             reader.seek(candidate);
             if reader.verify_next().is_ok_and(|found| found.is_some()) && reader.whole_end() > candidate {
                 return Ok(Some(candidate));
             }
         }
-        if count < pattern.len() {
+        if last {
             return Ok(None);
         }
-        // The next chunk overlaps, for a pattern that lies across the boundary.
-        position += (count - pattern.len() + 1) as u64;
+        position += end as u64;
     }
+}
+
+/// Where records may begin.
+fn candidates(format: Format, chunk: &[u8]) -> Vec<usize> {
+    let find = |pattern: &[u8]| memchr::memmem::find_iter(chunk, pattern).collect();
+    match format {
+        Format::Gzip => find(b"\x1f\x8b\x08"),
+        Format::Zstandard => find(&zstandard::MAGIC),
+        Format::Plain => {
+            // What is torn may end anywhere, and the next record begins right there.
+            let mut found: Vec<usize> = find(b"WARC/");
+            // A hole of zeros ends a line as well.
+            let line_starts = memchr::memchr2_iter(b'\n', 0, chunk).map(|at| at + 1);
+            found.extend(line_starts.filter(|at| begins_like_a_record(&chunk[*at..])));
+            found.sort_unstable();
+            found.dedup();
+            found
+        }
+    }
+}
+
+fn begins_like_a_record(bytes: &[u8]) -> bool {
+    if !bytes.first().is_some_and(u8::is_ascii_alphabetic) {
+        return false;
+    }
+    if bytes.get(..5).is_some_and(|first| first.eq_ignore_ascii_case(b"WARC/")) {
+        return true;
+    }
+    let line = &bytes[..bytes.len().min(arc::LINE_BYTES_MAX)];
+    memchr::memchr(b'\n', line).is_some_and(|end| arc::parse(&line[..end]).is_some())
+}
+
+/// Reads until the buffer is full or the file ends.
+fn read_full(file: &File, buffer: &mut [u8], position: u64) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match file.read_at(&mut buffer[filled..], position + filled as u64)? {
+            0 => break,
+            count => filled += count,
+        }
+    }
+    Ok(filled)
 }

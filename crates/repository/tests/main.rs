@@ -7,6 +7,7 @@ mod cut;
 mod damage;
 mod disk_full;
 mod fetch;
+mod foreign;
 mod rolling;
 mod round_trip;
 mod samples;

@@ -24,6 +24,14 @@ STARTED = []
 MATTOCK, SCRATCH, SHOTS = (pathlib.Path(argument) for argument in sys.argv[1:4])
 WIDTHS = [1280, 390]
 TOKEN = "correct-horse-battery-staple"
+# Without a place to break it, as directories have none.
+LONG_NAME = "crawl-of-somebody-who-likes-long-names"
+# What reaches beyond the right edge of the window, unless something around it scrolls or hides it.
+WIDE = """
+const inside = (element) => { for (let at = element.parentElement; at; at = at.parentElement) if (getComputedStyle(at).overflowX !== "visible" && at !== document.body) return true; return false; };
+return [...document.querySelectorAll("body *")].filter((element) => element.getBoundingClientRect().right > innerWidth && !inside(element))
+  .map((element) => `${element.tagName} ${element.className} ${element.textContent.slice(0, 120)}`).slice(-3);
+"""
 
 
 def check(condition, what):
@@ -94,7 +102,7 @@ def number(text):
 
 def steer(browser, world):
     """Numbers move; pause; block a host, which is not asked again; resume; look up a URL; checkpoint; stop."""
-    crawl = Crawl("crawl", [*world.crawl, "--delay", "300ms", "--max-pages", "1000000"])
+    crawl = Crawl(LONG_NAME, [*world.crawl, "--delay", "300ms", "--max-pages", "1000000"])
     browser.size(1280, False)
     browser.open(crawl.address)
     browser.wait(lambda: browser.text("#state") == "Running", "the crawl to run")
@@ -200,7 +208,7 @@ def pictures(browser, address, name, url, host):
                 browser.wait(lambda: (browser.text("#state") or "") != "", "its state")
                 time.sleep(1.2 if page in ("overview", "control", "url") else 0.2)
                 over = browser.run("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
-                check(over <= 0, f"{page} is {over} pixels wider than a screen of {width}")
+                check(over <= 0, f"{page} is {over} pixels wider than a screen of {width}: {over and browser.run(WIDE)}")
                 browser.shoot(SHOTS / f"{name}-{page}-{width}-{'dark' if dark else 'light'}.png")
     told(f"pictures of {len(pages)} pages in {SHOTS}")
 

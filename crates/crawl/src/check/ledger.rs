@@ -167,6 +167,7 @@ mod tests {
                     digest: None,
                     place: None,
                     truncated: false,
+                    details: None,
                 };
                 ledger.append(&row).unwrap();
             }

@@ -67,6 +67,12 @@ impl Known {
         fresh.then_some(entry.degree)
     }
 
+    /// The last answer about the domain, however old, if it is remembered.
+    pub(super) fn last(&self, domain: u64) -> Option<InDegree> {
+        let entry = &self.entries[mix(domain) as usize & (self.entries.len() - 1)];
+        (entry.domain == domain && entry.waiting == 0).then_some(entry.degree)
+    }
+
     /// Question `number` about the domain is asked.
     pub(super) fn ask(&mut self, domain: u64, number: u64, edges: u64) {
         *self.entry(domain) = Entry { domain, degree: NOBODY, edges, waiting: number };

@@ -184,6 +184,11 @@ impl Star {
         Ok(())
     }
 
+    /// The in-degree of a domain as it was answered last, if that is remembered.
+    pub fn last_in_degree(&self, domain: u64) -> Option<u64> {
+        Some(self.degrees.as_ref()?.known.last(domain)?.count)
+    }
+
     /// Takes a URL. If its domain's degree is known, `sink` gets it at once; otherwise it comes from [`deliver`](Star::deliver).
     /// `factor`, from 0 to 1, is the share of its budget that the domain deserves. After an error nothing was taken.
     pub fn push(

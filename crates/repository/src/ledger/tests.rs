@@ -1,4 +1,5 @@
 use super::*;
+use crate::record::Truncated;
 use mattock_env::sim::Simulation;
 use mattock_env::{Env, Random};
 
@@ -13,6 +14,15 @@ fn row<'a>(number: u64, url: &'a str, file: &Arc<str>) -> Row<'a> {
         digest: stored.then(|| Digest::of(&[url.as_bytes()])),
         place: stored.then(|| Place { file: file.clone(), offset: number * 1000, length: 999 }),
         truncated: number.is_multiple_of(5),
+        details: stored.then(|| Details {
+            mime: "text/html",
+            redirect: if number.is_multiple_of(2) { url } else { "" },
+            truncated: number.is_multiple_of(5).then_some(Truncated::Time),
+            domain_in_degree: (number.is_multiple_of(7)).then_some(number),
+            sketch: Some(number + 1),
+            revisit: number.is_multiple_of(11),
+            ..Details::default()
+        }),
     }
 }
 

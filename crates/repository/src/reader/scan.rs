@@ -1,9 +1,9 @@
-//! Finds records in the stream: where they begin, where their heads and blocks end.
+//! Finds records in the stream: where they begin, where their heads and blocks end. WARC, and ARC before it.
 
 use std::ops::Range;
 
-use super::WarcReader;
 use super::stream::{CHUNK_BYTES, Format};
+use super::{Kind, WarcReader, arc};
 use crate::error::Damage;
 use crate::fields::Fields;
 use crate::input::Failure;
@@ -62,11 +62,22 @@ impl WarcReader {
     }
 
     pub(super) fn read_record(&mut self, offset: u64, limit: u64) -> Result<Found, Trouble> {
-        let head = self.read_head(offset)?;
-        let unread = self.stream.unread_mut();
-        let block_start = head.end + line_end_len(&unread[head.end..]);
-        self.fields.parse(&mut unread[head.clone()]);
-        let bytes = content_length(&self.fields.of(&unread[head.clone()]))?;
+        let (head, block_start, bytes) = match self.arc_line(offset)? {
+            Some((line_bytes, bytes)) => (0..line_bytes, line_bytes, bytes),
+            None => {
+                let head = self.read_head(offset)?;
+                let plain = self.stream.format() == Format::Plain;
+                let unread = self.stream.unread_mut();
+                let block_start = head.end + line_end_len(&unread[head.end..]);
+                self.fields.parse(&mut unread[head.clone()]);
+                let fields = self.fields.of(&unread[head.clone()]);
+                if plain && breaks_off(&unread[head.clone()], &fields) {
+                    return Err(Failure::Damaged(Damage::Head).into());
+                }
+                let bytes = content_length(&fields)?;
+                (head, block_start, bytes)
+            }
+        };
         let too_large = bytes > limit;
         let block_end = if too_large {
             self.skip(block_start, bytes)?;
@@ -87,17 +98,58 @@ impl WarcReader {
         Ok(Found { offset, length, head, block: block_start..block_end })
     }
 
+    /// The length of an ARC record's first line and of its block; `None` where a WARC record begins, or nothing at all.
+    fn arc_line(&mut self, offset: u64) -> Result<Option<(usize, u64)>, Trouble> {
+        if self.kind == Some(Kind::Warc) || begins_warc(self.stream.unread()) {
+            self.kind = Some(Kind::Warc);
+            return Ok(None);
+        }
+        let mut searched = 0;
+        loop {
+            let seen = self.stream.unread();
+            if let Some(at) = memchr::memchr(b'\n', &seen[searched..]) {
+                let end = searched + at + 1;
+                let Some(line) = arc::parse(&seen[..end]) else { break };
+                self.kind = Some(Kind::Arc);
+                return Ok(Some((end, line.length)));
+            }
+            searched = seen.len();
+            if searched > arc::LINE_BYTES_MAX {
+                break;
+            }
+            match self.stream.more() {
+                Ok(true) => {}
+                Ok(false) if self.kind.is_some() => return Err(Failure::Torn.into()),
+                Err(Failure::Io(error)) => return Err(Failure::Io(error).into()),
+                // What is wrong with it matters less than that it is no archive.
+                Ok(false) | Err(_) => break,
+            }
+        }
+        match self.stream.format() {
+            // Behind good records that is damage; at the very beginning it is another kind of file.
+            Format::Plain if offset > 0 => Err(Failure::Damaged(Damage::Garbage).into()),
+            _ => Err(Trouble::NotWarc(what_instead(self.stream.unread()))),
+        }
+    }
+
+    /// Whether what follows a record may begin another, of which the first bytes are known.
+    fn may_follow(&self, next: &[u8]) -> bool {
+        match self.kind {
+            Some(Kind::Arc) => next.first().is_none_or(u8::is_ascii_alphabetic),
+            _ => begins_warc(next),
+        }
+    }
+
     /// Reads up to the blank line; the range is that of the fields.
     fn read_head(&mut self, offset: u64) -> Result<Range<usize>, Trouble> {
         let mut searched = 0;
         loop {
             let seen = self.stream.unread();
-            let known = seen.len().min(5);
-            if seen[..known] != b"WARC/"[..known] {
+            if !begins_warc(seen) {
                 return Err(match self.stream.format() {
                     // Behind good records that is damage; at the very beginning it is another kind of file.
                     Format::Plain if offset > 0 => Failure::Damaged(Damage::Garbage).into(),
-                    _ => Trouble::NotWarc("it does not begin with a WARC version"),
+                    _ => Trouble::NotWarc(what_instead(seen)),
                 });
             }
             while let Some(at) = memchr::memchr(b'\n', &seen[searched..]) {
@@ -131,19 +183,30 @@ impl WarcReader {
         loop {
             let rest = &self.stream.unread()[self.consumed..];
             let line_ends = line_ends(rest);
-            let complete = rest.starts_with(b"\r\n\r\n") || rest.starts_with(b"\n\n");
-            if complete || line_ends < rest.len() {
-                let next = &rest[..rest.len().min(5)];
-                if line_ends == 0 && next != &b"WARC/"[..next.len()] {
+            let arc = self.kind == Some(Kind::Arc);
+            let one = arc && (rest.starts_with(b"\n") || rest.starts_with(b"\r\n"));
+            let complete = one || rest.starts_with(b"\r\n\r\n") || rest.starts_with(b"\n\n");
+            let over = complete || line_ends < rest.len() || {
+                // Line ends are all that can be missing here: who wants what there is need not go without the block.
+                let more = self.stream.more()?;
+                if !more && !arc && !self.goes_on {
+                    return Err(Failure::Torn.into());
+                }
+                !more
+            };
+            if over {
+                let rest = &self.stream.unread()[self.consumed..];
+                let another_line = || {
+                    let line = memchr::memchr(b'\n', rest).map(|end| &rest[..end]);
+                    rest.is_empty() || line.is_some_and(|line| arc::parse(line).is_some())
+                };
+                if line_ends == 0 && !(self.may_follow(rest) && (!arc || another_line())) {
                     return Err(Failure::Damaged(Damage::Length).into());
                 }
                 self.ends_loosely = !complete;
-                self.consumed += if rest.starts_with(b"\n\n") { 2 } else { line_ends.min(4) };
+                self.consumed += if rest.starts_with(b"\n\n") && !arc { 2 } else { line_ends.min(4) };
                 self.whole_end = self.stream.position() + self.consumed as u64;
                 return Ok(self.whole_end - offset);
-            }
-            if !self.stream.more()? {
-                return Err(Failure::Torn.into());
             }
         }
     }
@@ -155,7 +218,7 @@ impl WarcReader {
             let line_ends = line_ends(rest);
             let next = &rest[line_ends..];
             let known = next.len().min(5);
-            let record_follows = next[..known] == b"WARC/"[..known];
+            let record_follows = self.may_follow(next);
             self.consumed += line_ends;
             seen += line_ends;
             if !record_follows {
@@ -243,6 +306,40 @@ impl WarcReader {
                 return Ok(true);
             }
         }
+    }
+}
+
+/// Whether this, or what is known of it, may begin a WARC record.
+fn begins_warc(bytes: &[u8]) -> bool {
+    let known = bytes.len().min(5);
+    bytes[..known].eq_ignore_ascii_case(&b"WARC/"[..known])
+}
+
+/// Whether another record begins in the middle of a head: a version ends one of its lines, which is no field, or the fields
+/// that every record has once are there twice. (A URL may end like a version.)
+fn breaks_off(head: &[u8], fields: &Fields<'_>) -> bool {
+    let is_version = |at: usize| {
+        let end = memchr::memchr(b'\n', &head[at..]).map_or(head.len(), |end| at + end);
+        let version = head[at + 5..end].trim_ascii_end();
+        !version.is_empty() && version.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.')
+    };
+    let twice = |name: &str| fields.iter().filter(|(known, _)| known.eq_ignore_ascii_case(name)).count() > 1;
+    memchr::memmem::find_iter(head, b"WARC/").any(|at| {
+        let line = memchr::memrchr(b'\n', &head[..at]).map_or(0, |end| end + 1);
+        let in_field = memchr::memchr(b':', &head[line..at]).is_some();
+        is_version(at) && (!in_field || twice("WARC-Type") || twice("WARC-Record-ID") || twice("WARC-Date"))
+    })
+}
+
+/// What a file holds where a record should begin.
+fn what_instead(first: &[u8]) -> &'static str {
+    match first {
+        [0x04, 0x22, 0x4d, 0x18, ..] => "it is compressed with LZ4; unpack it first",
+        [b'P', b'K', 3, 4, ..] => "it is a ZIP file, as WACZ are; unpack it first",
+        _ if first.starts_with(b"filedesc:") => {
+            "its first line is not an ARC header of URL, address, date, type and length"
+        }
+        _ => "it does not begin with a WARC version",
     }
 }
 

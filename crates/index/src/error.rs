@@ -1,0 +1,76 @@
+//! What can go wrong with an index.
+
+use std::io;
+use std::path::PathBuf;
+
+use mattock_repository::RepositoryError;
+
+/// Says which file, and what can be done.
+#[derive(Debug, thiserror::Error)]
+pub enum IndexError {
+    /// A file of the index could not be read or written.
+    #[error("cannot {action} {path}: {source}", path = path.display())]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// With what.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The list of parts is not what was written.
+    #[error("{path} is damaged ({why}); the index can be made again: mattock index --rebuild", path = path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// Made by a newer program.
+    #[error("{path} is of version {version}; this program knows version {known} and older: use a newer one, or mattock index --rebuild", path = path.display())]
+    Version {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        version: u32,
+        /// The newest that is known.
+        known: u32,
+    },
+    /// A Parquet file could not be read or written.
+    #[error("{path}: {source}", path = path.display())]
+    Parquet {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: parquet::errors::ParquetError,
+    },
+    /// Rows could not be put together.
+    #[error("rows do not fit together: {0}")]
+    Arrow(#[from] arrow_schema::ArrowError),
+    /// A record lies where Common Crawl's schema has no number for it.
+    #[error(
+        "{file}: a record at {offset} lies beyond 2 GiB, which the index cannot name: split the file, or have it copied (mattock import --copy)"
+    )]
+    TooFar {
+        /// The archive file.
+        file: String,
+        /// Where the record begins.
+        offset: u64,
+    },
+    /// Somebody else is making parts.
+    #[error("{path} is locked: another process is indexing this repository", path = path.display())]
+    Locked {
+        /// The lock.
+        path: PathBuf,
+    },
+    /// The ledger or the archive.
+    #[error(transparent)]
+    Repository(#[from] RepositoryError),
+}
+
+impl IndexError {
+    pub(crate) fn io(action: &'static str, path: &std::path::Path) -> impl FnOnce(io::Error) -> IndexError {
+        let path = path.to_path_buf();
+        move |source| IndexError::Io { action, path, source }
+    }
+}

@@ -1,0 +1,37 @@
+//! The index of a repository: one row for every instance that is stored, in Parquet files that DuckDB, Spark and pyarrow read as
+//! they read Common Crawl's table, and CDXJ for replay tools.
+//!
+//! ```text
+//! ledgers of a crawl ──┐                     ┌─► parts (Parquet, immutable, sorted by SURT key)
+//! foreign WARC files ──┴─► rows ─► sorted ───┤
+//!                                            └─► tail (in memory: committed, and not yet in a part)
+//! DIR/index/INDEX     names the parts that count, and how far in each ledger they reach
+//! ```
+//!
+//! The index is derived: the ledgers say what is committed, and [`update`] brings the parts up to them. So a query of a crawl
+//! that runs sees what the last checkpoint holds, neither more nor less, and an index that is lost is made again.
+//!
+//! Invariants:
+//! - A part that `INDEX` names is whole and never changes; a file that it does not name is nobody's.
+//! - Every stored instance is in one part or in the tail, and in one only.
+//! - Rows of a part are in the order of SURT key, URL, time.
+//!
+//! Costs: some 110 bytes of Parquet a row; memory for the rows of one part while it is made ([`PART_ROWS`]).
+
+mod cdxj;
+mod error;
+mod manifest;
+mod part;
+mod rows;
+mod schema;
+mod snapshot;
+mod url_parts;
+
+pub use cdxj::cdxj_line;
+pub use error::IndexError;
+pub use manifest::{Covered, Manifest, Part};
+pub use part::{PART_ROWS, PartWriter, sorted};
+pub use rows::{Instance, Rows};
+pub use schema::{COMMON_CRAWL_COLUMNS, schema};
+pub use snapshot::{IndexOptions, LedgerSource, Snapshot, TAIL_ROWS, Updated, update};
+pub use url_parts::UrlParts;

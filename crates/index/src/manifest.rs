@@ -1,0 +1,114 @@
+//! `INDEX`: which parts count, and how far in the ledgers they reach. Replaced as a whole, so that what a reader sees is consistent.
+//!
+//! One line `MATTOCK-INDEX version crc32`, then JSON, which the checksum is of.
+
+use std::path::{Path, PathBuf};
+
+use mattock_env::Files;
+use serde::{Deserialize, Serialize};
+
+use crate::error::IndexError;
+
+const MAGIC: &str = "MATTOCK-INDEX";
+const VERSION: u32 = 1;
+
+/// The parts of an index.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Manifest {
+    /// Files in the index' directory, the oldest first.
+    pub parts: Vec<Part>,
+    /// How far the ledgers of the crawl are in them.
+    pub covered: Vec<Covered>,
+    /// Foreign archive files that are in them.
+    pub imported: Vec<String>,
+    /// Grows with every part that was ever begun.
+    pub next: u64,
+}
+
+/// A Parquet file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Part {
+    /// Its name.
+    pub file: String,
+    /// Its rows.
+    pub rows: u64,
+    /// Its length.
+    pub bytes: u64,
+    /// Whether its rows are of foreign archive files: no ledger knows them.
+    #[serde(default)]
+    pub imported: bool,
+}
+
+/// How far a ledger is indexed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Covered {
+    /// The ledger, by its path in the crawl's directory.
+    pub ledger: String,
+    /// Up to here.
+    pub bytes: u64,
+    /// Checksum of its last bytes there: a ledger that was cut back and grew again is another one.
+    pub seal: u32,
+}
+
+impl Manifest {
+    /// The directory of an index.
+    pub fn directory(repository: &Path) -> PathBuf {
+        repository.join("index")
+    }
+
+    fn path(repository: &Path) -> PathBuf {
+        Manifest::directory(repository).join("INDEX")
+    }
+
+    /// Reads that of a repository; an empty one if there is none yet.
+    pub fn read(files: &Files, repository: &Path) -> Result<Manifest, IndexError> {
+        let path = Manifest::path(repository);
+        if files.entry(&path).map_err(IndexError::io("look at", &path))?.is_none() {
+            return Ok(Manifest::default());
+        }
+        let bytes = files.read(&path).map_err(IndexError::io("read", &path))?;
+        decode(&bytes, &path)
+    }
+
+    /// Puts this one in its place.
+    pub(crate) fn write(&self, files: &Files, repository: &Path) -> Result<(), IndexError> {
+        let json = serde_json::to_string_pretty(self).expect("plain data has a JSON form");
+        let text = format!("{MAGIC} {VERSION} {:08x}\n{json}\n", crc32fast::hash(json.as_bytes()));
+        let path = Manifest::path(repository);
+        files.write_atomic(&path, text.as_bytes()).map_err(IndexError::io("write", &path))
+    }
+
+    /// Leaves the parts out that were made of ledgers, and gives them back.
+    pub(crate) fn forget_ledgers(&mut self) -> Vec<Part> {
+        self.covered.clear();
+        let (kept, left) = std::mem::take(&mut self.parts).into_iter().partition(|part| part.imported);
+        self.parts = kept;
+        left
+    }
+
+    /// All rows of all parts.
+    pub fn rows(&self) -> u64 {
+        self.parts.iter().map(|part| part.rows).sum()
+    }
+}
+
+fn decode(bytes: &[u8], path: &Path) -> Result<Manifest, IndexError> {
+    let damaged = |why: &str| IndexError::Damaged { path: path.to_path_buf(), why: why.to_owned() };
+    let text = std::str::from_utf8(bytes).map_err(|_| damaged("it is not text"))?;
+    let (head, json) = text.split_once('\n').ok_or_else(|| damaged("it is cut off"))?;
+    let mut words = head.split(' ');
+    if words.next() != Some(MAGIC) {
+        return Err(damaged("it begins otherwise"));
+    }
+    let version =
+        words.next().and_then(|word| word.parse().ok()).ok_or_else(|| damaged("it has no version"))?;
+    if version != VERSION {
+        return Err(IndexError::Version { path: path.to_path_buf(), version, known: VERSION });
+    }
+    let json = json.strip_suffix('\n').unwrap_or(json);
+    if words.next() != Some(&format!("{:08x}", crc32fast::hash(json.as_bytes()))) {
+        return Err(damaged("its checksum is wrong"));
+    }
+    serde_json::from_str(json).map_err(|error| damaged(&error.to_string()))
+}

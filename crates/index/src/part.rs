@@ -1,0 +1,98 @@
+//! Makes a part: rows in the order of SURT key, URL and time, written as one Parquet file.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow_array::{RecordBatch, UInt32Array};
+use arrow_ord::sort::{SortColumn, lexsort_to_indices};
+use arrow_select::concat::concat_batches;
+use arrow_select::take::take_record_batch;
+use mattock_env::{File, Files, OpenMode};
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
+
+use crate::error::IndexError;
+use crate::schema::schema;
+
+/// As many rows go into a part at most.
+pub const PART_ROWS: usize = 500_000;
+
+/// As many rows are in a row group: two threads of a reader find work in a part, and a lookup reads little.
+const GROUP_ROWS: usize = 65_536;
+
+/// The rows of all batches in the index' order.
+pub fn sorted(batches: &[RecordBatch]) -> Result<RecordBatch, IndexError> {
+    let all = concat_batches(&schema(), batches)?;
+    let keys = ["url_surtkey", "url", "fetch_time"].map(|name| SortColumn {
+        values: all.column_by_name(name).expect("the schema has it").clone(),
+        options: None,
+    });
+    let order: UInt32Array = lexsort_to_indices(&keys, None)?;
+    Ok(take_record_batch(&all, &order)?)
+}
+
+/// Writes Parquet files of the index' schema.
+pub struct PartWriter {
+    path: PathBuf,
+    unfinished: PathBuf,
+    files: Files,
+    file: Arc<File>,
+    writer: ArrowWriter<Appending>,
+}
+
+impl PartWriter {
+    /// Begins a file at `path`; until it is [finished](PartWriter::finish) it has another name.
+    pub fn create(files: &Files, path: &Path) -> Result<PartWriter, IndexError> {
+        let unfinished = path.with_extension("unfinished");
+        let file = files.open(&unfinished, OpenMode::CreateOrTruncate);
+        let file = Arc::new(file.map_err(IndexError::io("create", &unfinished))?);
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::ZSTD(ZstdLevel::try_new(1).expect("it has a level 1")))
+            .set_max_row_group_row_count(Some(GROUP_ROWS))
+            .set_statistics_enabled(EnabledStatistics::Page)
+            .set_created_by(concat!("mattock ", env!("CARGO_PKG_VERSION")).to_owned())
+            .build();
+        let sink = Appending { file: file.clone(), at: 0 };
+        let writer = ArrowWriter::try_new(sink, schema(), Some(properties))
+            .map_err(|source| IndexError::Parquet { path: path.to_path_buf(), source })?;
+        Ok(PartWriter { path: path.to_path_buf(), unfinished, files: files.clone(), file, writer })
+    }
+
+    /// Adds rows; they are in order already.
+    pub fn write(&mut self, rows: &RecordBatch) -> Result<(), IndexError> {
+        self.writer.write(rows).map_err(|source| IndexError::Parquet { path: self.path.clone(), source })
+    }
+
+    /// Ends the file, and gives it its name once it is on the disk. Its length.
+    pub fn finish(self) -> Result<u64, IndexError> {
+        let PartWriter { path, unfinished, files, file, mut writer } = self;
+        writer.finish().map_err(|source| IndexError::Parquet { path: path.clone(), source })?;
+        file.sync().map_err(IndexError::io("sync", &unfinished))?;
+        let bytes = file.len().map_err(IndexError::io("measure", &unfinished))?;
+        files.rename(&unfinished, &path).map_err(IndexError::io("rename to", &path))?;
+        if let Some(parent) = path.parent() {
+            files.sync_dir(parent).map_err(IndexError::io("sync", parent))?;
+        }
+        Ok(bytes)
+    }
+}
+
+/// A file that is written from front to back.
+struct Appending {
+    file: Arc<File>,
+    at: u64,
+}
+
+impl Write for Appending {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write_all_at(bytes, self.at)?;
+        self.at += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,250 @@
+//! Instances become rows: columns that grow, and batches of them.
+
+use std::sync::Arc;
+
+use arrow_array::builder::{
+    Int16Builder, Int32Builder, Int64Builder, StringBuilder, TimestampMillisecondBuilder,
+};
+use arrow_array::{ArrayRef, RecordBatch};
+use mattock_repository::{Details, Digest};
+use mattock_weburl::WebUrl;
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::error::IndexError;
+use crate::schema::schema;
+use crate::url_parts::UrlParts;
+
+/// One instance of a document, as ledgers and foreign archives tell of it.
+#[derive(Clone, Debug, Default)]
+pub struct Instance<'a> {
+    /// Its URL.
+    pub url: &'a str,
+    /// When it was asked for, in µs since 1970.
+    pub time_us: i64,
+    /// HTTP status.
+    pub status: u16,
+    /// Of the payload.
+    pub digest: Option<Digest>,
+    /// The archive file as the index names it: relative to the repository, or absolute.
+    pub file: &'a str,
+    /// Where its record begins.
+    pub offset: u64,
+    /// How long that is there.
+    pub length: u64,
+    /// The crawl's name.
+    pub crawl: &'a str,
+    /// Type, charset, redirect and the like.
+    pub details: Details<'a>,
+    /// Links from a seed.
+    pub depth: Option<u32>,
+    /// How long the visit took.
+    pub took_ms: Option<u64>,
+}
+
+/// Collects rows.
+#[derive(Default)]
+pub struct Rows {
+    texts: [StringBuilder; TEXTS],
+    port: Int32Builder,
+    time: TimestampMillisecondBuilder,
+    status: Int16Builder,
+    offset: Int32Builder,
+    length: Int32Builder,
+    depth: Int32Builder,
+    in_degree: Int64Builder,
+    took_ms: Int64Builder,
+    sketch: Int64Builder,
+    count: usize,
+    bytes: usize,
+}
+
+/// Columns of text, in the schema's order.
+const TEXTS: usize = 31;
+
+impl Rows {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// About how much memory they take.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Adds a row. One whose URL is none of the Web's is left out: `false`.
+    pub fn push(&mut self, instance: &Instance<'_>) -> Result<bool, IndexError> {
+        let Ok(url) = WebUrl::parse(instance.url) else { return Ok(false) };
+        let too_far = || IndexError::TooFar { file: instance.file.to_owned(), offset: instance.offset };
+        let offset = i32::try_from(instance.offset).map_err(|_| too_far())?;
+        let length = i32::try_from(instance.length).map_err(|_| too_far())?;
+        let parts = UrlParts::of(&url);
+        let Details { mime, detected, charset, languages, redirect, via, truncated, .. } = instance.details;
+        let digest = instance.digest.map(|digest| data_encoding::BASE32.encode(&digest.0));
+        let milliseconds = instance.time_us.div_euclid(1000);
+        let name = instance_name(instance.url, milliseconds);
+        let subset = if instance.status == 200 { "warc" } else { "crawldiagnostics" };
+        let status = status_text(instance.status);
+        let some = |text: &'static str| Some(text);
+        let known = |text| Some(text).filter(|text: &&str| !text.is_empty());
+        let texts: [Option<&str>; TEXTS] = [
+            Some(&parts.surt),
+            // As it is in the archive: who looks for a record finds it by this.
+            Some(instance.url),
+            Some(parts.host),
+            parts.labels[0],
+            parts.labels[1],
+            parts.labels[2],
+            parts.labels[3],
+            parts.labels[4],
+            parts.registry_suffix,
+            parts.registered_domain,
+            parts.private_suffix,
+            parts.private_domain,
+            parts.reversed.as_deref(),
+            some(parts.protocol),
+            Some(parts.path),
+            parts.query,
+            known(redirect),
+            digest.as_deref(),
+            known(mime),
+            known(detected),
+            known(charset),
+            known(languages),
+            truncated.map(|truncated| truncated.as_str()),
+            Some(instance.file),
+            Some(segment(instance.file)),
+            Some(instance.crawl),
+            some(subset),
+            Some(&status),
+            known(via),
+            some(if instance.details.revisit { "revisit" } else { "response" }),
+            Some(&name),
+        ];
+        for (column, text) in self.texts.iter_mut().zip(texts) {
+            column.append_option(text);
+            self.bytes += 5 + text.map_or(0, str::len);
+        }
+        self.port.append_option(parts.port.map(i32::from));
+        self.time.append_value(milliseconds);
+        self.status.append_value(i16::try_from(instance.status).unwrap_or(i16::MAX));
+        self.offset.append_value(offset);
+        self.length.append_value(length);
+        let number = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+        self.depth.append_option(instance.depth.map(|depth| i32::try_from(depth).unwrap_or(i32::MAX)));
+        self.in_degree.append_option(instance.details.domain_in_degree.map(number));
+        self.took_ms.append_option(instance.took_ms.map(number));
+        // All 64 bits: comparing sketches is by bits, whatever the sign.
+        self.sketch.append_option(instance.details.sketch.map(|sketch| sketch as i64));
+        self.bytes += 60;
+        self.count += 1;
+        Ok(true)
+    }
+
+    /// The rows so far as one batch, and begins anew.
+    pub fn finish(&mut self) -> Result<RecordBatch, IndexError> {
+        let mut texts = self.texts.iter_mut().map(|column| Arc::new(column.finish()) as ArrayRef);
+        let mut others: Vec<(&str, ArrayRef)> = vec![
+            ("url_port", Arc::new(self.port.finish())),
+            ("fetch_time", Arc::new(self.time.finish().with_timezone("UTC"))),
+            ("fetch_status", Arc::new(self.status.finish())),
+            ("warc_record_offset", Arc::new(self.offset.finish())),
+            ("warc_record_length", Arc::new(self.length.finish())),
+            ("depth", Arc::new(self.depth.finish())),
+            ("domain_in_degree", Arc::new(self.in_degree.finish())),
+            ("took_ms", Arc::new(self.took_ms.finish())),
+            ("sketch", Arc::new(self.sketch.finish())),
+        ];
+        let schema = schema();
+        let columns = schema.fields().iter().map(|field| {
+            match others.iter().position(|(name, _)| name == field.name()) {
+                Some(at) => others.swap_remove(at).1,
+                None => texts.next().expect("every other column is a text"),
+            }
+        });
+        let columns = columns.collect();
+        (self.count, self.bytes) = (0, 0);
+        Ok(RecordBatch::try_new(schema, columns)?)
+    }
+}
+
+/// What names an instance for ever, and what samples are drawn by.
+fn instance_name(url: &str, milliseconds: i64) -> String {
+    let mut key = Vec::with_capacity(url.len() + 9);
+    key.extend_from_slice(url.as_bytes());
+    key.push(0);
+    key.extend_from_slice(&milliseconds.to_le_bytes());
+    format!("{:016x}", xxh3_64(&key))
+}
+
+fn status_text(status: u16) -> String {
+    status.to_string()
+}
+
+/// The part of a crawl that a file belongs to: the date in its name, or its name.
+fn segment(file: &str) -> &str {
+    let name = file.rsplit('/').next().unwrap_or(file);
+    let is_date = |text: &&str| text.len() >= 14 && text.bytes().all(|byte| byte.is_ascii_digit());
+    name.split(['-', '.', '_']).find(is_date).unwrap_or(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_array::cast::AsArray;
+    use arrow_array::types::Int16Type;
+
+    #[test]
+    fn a_batch_has_the_schema_and_the_values_in_their_places() {
+        let mut rows = Rows::default();
+        let details = Details {
+            mime: "text/html",
+            redirect: "http://b.com/",
+            sketch: Some(u64::MAX),
+            ..Details::default()
+        };
+        let instance = Instance {
+            url: "http://www.a.co.uk/x?y",
+            time_us: 1_700_000_000_123_456,
+            status: 301,
+            file: "warc/m-20260102030405-00001.warc.gz",
+            offset: 7,
+            length: 8,
+            crawl: "c",
+            details,
+            ..Instance::default()
+        };
+        assert!(rows.push(&instance).unwrap());
+        assert!(!rows.push(&Instance { url: "mailto:a@b.c", ..instance.clone() }).unwrap());
+        assert!(matches!(
+            rows.push(&Instance { offset: 1 << 31, ..instance }),
+            Err(IndexError::TooFar { .. })
+        ));
+        assert_eq!(rows.len(), 1);
+        let batch = rows.finish().unwrap();
+        assert!(rows.is_empty());
+        let text = |name: &str| batch.column_by_name(name).unwrap().as_string::<i32>().value(0).to_owned();
+        for (name, value) in [
+            ("url_surtkey", "uk,co,a,www)/x?y"),
+            ("url_host_registered_domain", "a.co.uk"),
+            ("url_query", "y"),
+            ("fetch_redirect", "http://b.com/"),
+            ("content_mime_type", "text/html"),
+            ("warc_filename", "warc/m-20260102030405-00001.warc.gz"),
+            ("warc_segment", "20260102030405"),
+            ("subset", "crawldiagnostics"),
+            ("outcome", "301"),
+            ("record_type", "response"),
+        ] {
+            assert_eq!(text(name), value, "{name}");
+        }
+        assert_eq!(batch.column_by_name("fetch_status").unwrap().as_primitive::<Int16Type>().value(0), 301);
+        assert!(batch.column_by_name("content_charset").unwrap().is_null(0));
+        assert_eq!(text("instance").len(), 16);
+    }
+}

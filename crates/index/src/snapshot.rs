@@ -1,0 +1,302 @@
+//! What is committed at one moment: parts, and the rows that the ledgers have beyond them.
+
+use std::path::{Path, PathBuf};
+
+use arrow_array::RecordBatch;
+use mattock_env::{File, Files, OpenMode};
+use mattock_repository::{LedgerReader, Row};
+
+use crate::error::IndexError;
+use crate::manifest::{Covered, Manifest, Part};
+use crate::part::{PART_ROWS, PartWriter, sorted};
+use crate::rows::{Instance, Rows};
+
+/// So many rows stay out of parts unless somebody asks for all of them: as many are read from ledgers in a fraction of a second.
+pub const TAIL_ROWS: usize = 50_000;
+
+/// A ledger of a crawl as its last checkpoint knows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LedgerSource {
+    /// What names it for ever: its path in the crawl's directory.
+    pub name: String,
+    /// Where it is.
+    pub path: PathBuf,
+    /// What of it is committed.
+    pub bytes: u64,
+}
+
+/// What the rows of a crawl say beside what its ledgers know.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct IndexOptions {
+    /// The name in the column `crawl`.
+    pub crawl: String,
+    /// The directory of the archive's files, relative to the repository's.
+    pub archive: String,
+}
+
+/// What [`update`] did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Updated {
+    /// Rows that went into parts.
+    pub rows: u64,
+    /// Parts that were made.
+    pub parts: usize,
+    /// Rows that stayed out of them.
+    pub tail: u64,
+    /// Blocks of ledgers that cannot be read.
+    pub damaged: u64,
+    /// Whether the old parts did not fit the ledgers any more, and all were made anew.
+    pub rebuilt: bool,
+}
+
+/// What a repository holds.
+#[derive(Debug)]
+pub struct Snapshot {
+    repository: PathBuf,
+    manifest: Manifest,
+    parts: Vec<PathBuf>,
+    tail: Vec<RecordBatch>,
+    damaged: u64,
+}
+
+impl Snapshot {
+    /// Looks at a repository whose crawl has these ledgers; without any it is one of imported files.
+    pub fn open(
+        files: &Files,
+        repository: &Path,
+        ledgers: &[LedgerSource],
+        options: &IndexOptions,
+    ) -> Result<Snapshot, IndexError> {
+        let mut manifest = Manifest::read(files, repository)?;
+        if !fits(files, &manifest, ledgers) {
+            manifest.forget_ledgers();
+        }
+        let mut reader = TailReader::new(files, &manifest, ledgers, options);
+        let (mut rows, mut tail) = (Rows::default(), Vec::new());
+        while reader.fill(&mut rows)? {
+            if rows.len() >= 8192 {
+                tail.push(rows.finish()?);
+            }
+        }
+        if !rows.is_empty() {
+            tail.push(rows.finish()?);
+        }
+        let directory = Manifest::directory(repository);
+        let parts = manifest.parts.iter().map(|part| directory.join(&part.file)).collect();
+        Ok(Snapshot { repository: repository.to_path_buf(), manifest, parts, tail, damaged: reader.damaged })
+    }
+
+    /// Parquet files, each in the index' order.
+    pub fn parts(&self) -> &[PathBuf] {
+        &self.parts
+    }
+
+    /// What is committed and in no part.
+    pub fn tail(&self) -> &[RecordBatch] {
+        &self.tail
+    }
+
+    /// All rows.
+    pub fn rows(&self) -> u64 {
+        self.manifest.rows() + self.tail.iter().map(|batch| batch.num_rows() as u64).sum::<u64>()
+    }
+
+    /// Blocks of ledgers that could not be read: the rows in them are missing.
+    pub fn damaged(&self) -> u64 {
+        self.damaged
+    }
+
+    /// Where the file is that a row names.
+    pub fn archive(&self, warc_filename: &str) -> PathBuf {
+        // An absolute name takes the directory's place.
+        self.repository.join(warc_filename)
+    }
+
+    /// The repository's directory.
+    pub fn directory(&self) -> &Path {
+        &self.repository
+    }
+}
+
+/// Brings the parts up to what the ledgers hold. Fewer than `at_least` rows stay where they are, so that no part is small.
+///
+/// `progress` hears of rows that were read. Interrupted at any point, the index is as it was before.
+pub fn update(
+    files: &Files,
+    repository: &Path,
+    ledgers: &[LedgerSource],
+    options: &IndexOptions,
+    at_least: usize,
+    mut progress: impl FnMut(u64),
+) -> Result<Updated, IndexError> {
+    let directory = Manifest::directory(repository);
+    files.create_dir_all(&directory).map_err(IndexError::io("create", &directory))?;
+    let _lock = lock(files, &directory)?;
+    let mut manifest = Manifest::read(files, repository)?;
+    let mut updated = Updated::default();
+    let mut replaced = Vec::new();
+    if !fits(files, &manifest, ledgers) {
+        updated.rebuilt = true;
+        replaced = manifest.forget_ledgers();
+    }
+    let before = manifest.clone();
+    let mut reader = TailReader::new(files, &before, ledgers, options);
+    let mut rows = Rows::default();
+    let mut batches = Vec::new();
+    let mut count = 0;
+    loop {
+        let more = reader.fill(&mut rows)?;
+        if rows.len() >= 8192 || !more && !rows.is_empty() {
+            count += rows.len();
+            progress(rows.len() as u64);
+            batches.push(rows.finish()?);
+        }
+        let full = count >= PART_ROWS;
+        if full || !more && count >= at_least.max(1) {
+            manifest.next += 1;
+            let file = format!("part-{:06}.parquet", manifest.next);
+            let path = directory.join(&file);
+            let mut writer = PartWriter::create(files, &path)?;
+            writer.write(&sorted(&batches)?)?;
+            let bytes = writer.finish()?;
+            manifest.parts.push(Part { file, rows: count as u64, bytes, imported: false });
+            manifest.covered = reader.covered(files)?;
+            manifest.write(files, repository)?;
+            updated.rows += count as u64;
+            updated.parts += 1;
+            batches.clear();
+            count = 0;
+        }
+        if !more {
+            break;
+        }
+    }
+    if updated.rebuilt && updated.parts == 0 {
+        manifest.write(files, repository)?;
+    }
+    for part in replaced {
+        let path = directory.join(part.file);
+        files.remove_file(&path).map_err(IndexError::io("remove", &path))?;
+    }
+    updated.tail = count as u64;
+    updated.damaged = reader.damaged;
+    Ok(updated)
+}
+
+fn lock(files: &Files, directory: &Path) -> Result<File, IndexError> {
+    let path = directory.join("lock");
+    let file = files.open(&path, OpenMode::CreateOrTruncate).map_err(IndexError::io("open", &path))?;
+    match file.try_lock().map_err(IndexError::io("lock", &path))? {
+        true => Ok(file),
+        false => Err(IndexError::Locked { path }),
+    }
+}
+
+/// Whether the parts are of these ledgers: none was cut back behind them.
+fn fits(files: &Files, manifest: &Manifest, ledgers: &[LedgerSource]) -> bool {
+    manifest.covered.iter().all(|covered| {
+        ledgers.iter().find(|ledger| ledger.name == covered.ledger).is_some_and(|ledger| {
+            ledger.bytes >= covered.bytes
+                && seal(files, &ledger.path, covered.bytes).is_ok_and(|seal| seal == covered.seal)
+        })
+    })
+}
+
+/// The checksum of the last bytes before `end`.
+fn seal(files: &Files, path: &Path, end: u64) -> std::io::Result<u32> {
+    let mut bytes = vec![0; end.min(4096) as usize];
+    let start = end - bytes.len() as u64;
+    files.open(path, OpenMode::Read)?.read_exact_at(&mut bytes, start)?;
+    Ok(crc32fast::hash(&bytes))
+}
+
+/// Reads what the ledgers have beyond the parts, block by block.
+struct TailReader<'a> {
+    files: &'a Files,
+    sources: Vec<(&'a LedgerSource, u64)>,
+    at: usize,
+    reader: Option<LedgerReader>,
+    options: &'a IndexOptions,
+    damaged: u64,
+}
+
+impl<'a> TailReader<'a> {
+    fn new(
+        files: &'a Files,
+        manifest: &Manifest,
+        ledgers: &'a [LedgerSource],
+        options: &'a IndexOptions,
+    ) -> TailReader<'a> {
+        let from = |ledger: &LedgerSource| {
+            manifest
+                .covered
+                .iter()
+                .find(|covered| covered.ledger == ledger.name)
+                .map_or(0, |covered| covered.bytes)
+        };
+        let sources = ledgers.iter().map(|ledger| (ledger, from(ledger))).collect();
+        TailReader { files, sources, at: 0, reader: None, options, damaged: 0 }
+    }
+
+    /// Adds the rows of the next block; whether there may be more.
+    fn fill(&mut self, rows: &mut Rows) -> Result<bool, IndexError> {
+        let Some((source, from)) = self.sources.get_mut(self.at) else { return Ok(false) };
+        let reader = match &mut self.reader {
+            Some(reader) => reader,
+            none => none.insert(LedgerReader::open_at(self.files, &source.path, *from, source.bytes)?),
+        };
+        let mut pushed = Ok(());
+        let options = self.options;
+        let read = reader.next_block(|row| {
+            if pushed.is_ok() {
+                pushed = push(rows, row, options);
+            }
+        });
+        pushed?;
+        *from = reader.position();
+        match read {
+            Ok(true) => {}
+            Ok(false) => {
+                self.at += 1;
+                self.reader = None;
+            }
+            Err(error) if error.is_loss() => self.damaged += 1,
+            Err(error) => return Err(error.into()),
+        }
+        Ok(true)
+    }
+
+    /// How far it has come.
+    fn covered(&self, files: &Files) -> Result<Vec<Covered>, IndexError> {
+        let begun = self.sources.iter().filter(|(_, bytes)| *bytes > 0);
+        begun
+            .map(|(source, bytes)| {
+                let seal = seal(files, &source.path, *bytes).map_err(IndexError::io("read", &source.path))?;
+                Ok(Covered { ledger: source.name.clone(), bytes: *bytes, seal })
+            })
+            .collect()
+    }
+}
+
+/// A row of a ledger that has a document.
+fn push(rows: &mut Rows, row: &Row<'_>, options: &IndexOptions) -> Result<(), IndexError> {
+    let (Some(place), Ok(status)) = (&row.place, row.outcome.parse()) else { return Ok(()) };
+    let file = match options.archive.is_empty() {
+        true => place.file.to_string(),
+        false => format!("{}/{}", options.archive, place.file),
+    };
+    rows.push(&Instance {
+        url: row.url,
+        time_us: row.time.as_micros(),
+        status,
+        digest: row.digest,
+        file: &file,
+        offset: place.offset,
+        length: place.length,
+        crawl: &options.crawl,
+        details: row.details.unwrap_or_default(),
+        depth: Some(row.depth),
+        took_ms: Some(row.took_ms),
+    })?;
+    Ok(())
+}

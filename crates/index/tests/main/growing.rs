@@ -1,0 +1,198 @@
+//! Ledgers grow, parts follow; every committed row is there once.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use arrow_array::cast::AsArray;
+use mattock_env::sim::Simulation;
+use mattock_env::{Env, UnixTime};
+use mattock_index::{IndexError, IndexOptions, LedgerSource, Manifest, Snapshot, update};
+use mattock_repository::{Details, Digest, Ledger, Place, Row, Unsynced};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+
+const ROOT: &str = "/repository";
+
+fn options() -> IndexOptions {
+    IndexOptions { crawl: "test".into(), archive: "warc".into() }
+}
+
+struct Grown {
+    env: Env,
+    ledger: Ledger,
+    source: LedgerSource,
+    next: u64,
+}
+
+impl Grown {
+    fn new(env: &Env) -> Grown {
+        env.files.create_dir_all(Path::new(ROOT)).unwrap();
+        let path = PathBuf::from(ROOT).join("ledger-0");
+        let ledger = Ledger::open(&env.files, &path, 0).unwrap();
+        let source = LedgerSource { name: "ledger-0".into(), path, bytes: 0 };
+        Grown { env: env.clone(), ledger, source, next: 0 }
+    }
+
+    /// So many rows more, of which every fifth has no document. Committed, or not yet.
+    fn grow(&mut self, count: u64, committed: bool) {
+        for number in self.next..self.next + count {
+            let url = format!("http://host-{}.example.com/{number}", number % 13);
+            let stored = number % 5 != 4;
+            let row = Row {
+                url: &url,
+                time: UnixTime::from_micros(1_700_000_000_000_000 + number as i64),
+                outcome: if stored { "200" } else { "connect-timeout" },
+                depth: 1,
+                took_ms: 3,
+                digest: stored.then(|| Digest::of(&[url.as_bytes()])),
+                place: stored.then(|| Place {
+                    file: Arc::from("a.warc.gz"),
+                    offset: number * 10,
+                    length: 10,
+                }),
+                truncated: false,
+                details: stored.then(|| Details { mime: "text/html", ..Details::default() }),
+            };
+            self.ledger.append(&row).unwrap();
+        }
+        self.next += count;
+        let bytes = self.ledger.mark(&mut Unsynced::new(&self.env.files)).unwrap();
+        if committed {
+            self.source.bytes = bytes;
+        }
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        Snapshot::open(&self.env.files, Path::new(ROOT), std::slice::from_ref(&self.source), &options())
+            .unwrap()
+    }
+
+    fn update(&self, at_least: usize) -> mattock_index::Updated {
+        let sources = std::slice::from_ref(&self.source);
+        update(&self.env.files, Path::new(ROOT), sources, &options(), at_least, |_| {}).unwrap()
+    }
+
+    /// How often every URL is there; parts are in order.
+    fn urls(&self) -> BTreeMap<String, usize> {
+        let snapshot = self.snapshot();
+        let mut found = BTreeMap::new();
+        for part in snapshot.parts() {
+            let bytes = self.env.files.read(part).unwrap();
+            let reader =
+                ParquetRecordBatchReaderBuilder::try_new(bytes::Bytes::from(bytes)).unwrap().build().unwrap();
+            let batches: Vec<RecordBatch> = reader.map(Result::unwrap).collect();
+            let keys: Vec<String> = batches.iter().flat_map(|batch| texts(batch, "url_surtkey")).collect();
+            assert!(keys.is_sorted(), "a part is in order");
+            batches
+                .iter()
+                .flat_map(|batch| texts(batch, "url"))
+                .for_each(|url| *found.entry(url).or_default() += 1);
+        }
+        for url in snapshot.tail().iter().flat_map(|batch| texts(batch, "url")) {
+            *found.entry(url).or_default() += 1;
+        }
+        assert_eq!(found.values().sum::<usize>() as u64, snapshot.rows());
+        found
+    }
+}
+
+fn texts(batch: &RecordBatch, name: &str) -> Vec<String> {
+    let column = batch.column_by_name(name).unwrap().as_string::<i32>();
+    column.iter().map(|text| text.unwrap().to_owned()).collect()
+}
+
+fn stored(count: u64) -> usize {
+    (0..count).filter(|number| number % 5 != 4).count()
+}
+
+fn run(test: impl FnOnce(&Env)) {
+    Simulation::new(1).run(|env| {
+        test(&env);
+        async {}
+    });
+}
+
+#[test]
+fn every_committed_row_is_there_once_however_parts_are_made() {
+    run(|env| {
+        let mut grown = Grown::new(env);
+        assert!(grown.urls().is_empty());
+        let mut total = 0;
+        for (count, at_least) in [(30, 1000), (2000, 1), (700, 1), (10, 1000), (40_000, 1), (0, 1)] {
+            grown.grow(count, true);
+            total += count;
+            let before = grown.urls();
+            let updated = grown.update(at_least);
+            assert!(!updated.rebuilt && updated.damaged == 0);
+            let after = grown.urls();
+            assert_eq!(before, after);
+            assert_eq!(after.len(), stored(total));
+            assert!(after.values().all(|count| *count == 1));
+        }
+        assert!(grown.snapshot().tail().is_empty() && grown.snapshot().parts().len() == 3);
+    });
+}
+
+#[test]
+fn what_is_not_committed_is_not_seen() {
+    run(|env| {
+        let mut grown = Grown::new(env);
+        grown.grow(100, true);
+        grown.grow(100, false);
+        assert_eq!(grown.urls().len(), stored(100));
+        grown.update(1);
+        assert_eq!(grown.urls().len(), stored(100));
+    });
+}
+
+#[test]
+fn a_ledger_that_was_cut_back_and_grew_otherwise_is_indexed_anew() {
+    run(|env| {
+        let mut grown = Grown::new(env);
+        grown.grow(100, true);
+        let committed = grown.source.bytes;
+        grown.grow(1000, true);
+        grown.update(1);
+        grown.ledger = Ledger::open(&env.files, &grown.source.path, committed).unwrap();
+        grown.source.bytes = committed;
+        assert_eq!(grown.urls().len(), stored(100), "seen at once");
+        grown.next = 5000;
+        grown.grow(2000, true);
+        assert_eq!(grown.urls().len(), stored(100) + stored(2000));
+        assert!(grown.update(1).rebuilt);
+        assert_eq!(grown.urls().len(), stored(100) + stored(2000));
+        assert_eq!(grown.snapshot().parts().len(), 1);
+        let names = env.files.list(&Manifest::directory(Path::new(ROOT))).unwrap();
+        assert_eq!(
+            names.iter().filter(|entry| entry.name.ends_with(".parquet")).count(),
+            1,
+            "nothing is left"
+        );
+    });
+}
+
+#[test]
+fn a_damaged_list_of_parts_is_named_and_so_is_one_of_another_version() {
+    run(|env| {
+        let mut grown = Grown::new(env);
+        grown.grow(100, true);
+        grown.update(1);
+        let path = Manifest::directory(Path::new(ROOT)).join("INDEX");
+        let whole = env.files.read(&path).unwrap();
+        let open = || Snapshot::open(&env.files, Path::new(ROOT), &[], &options());
+        for at in 0..whole.len() {
+            let mut bytes = whole.clone();
+            bytes[at] ^= 1;
+            env.files.write_atomic(&path, &bytes).unwrap();
+            let error = open().unwrap_err();
+            assert!(
+                matches!(error, IndexError::Damaged { .. } | IndexError::Version { .. }),
+                "{at}: {error}"
+            );
+        }
+        let newer = String::from_utf8(whole).unwrap().replacen("INDEX 1", "INDEX 9", 1);
+        env.files.write_atomic(&path, newer.as_bytes()).unwrap();
+        assert!(open().unwrap_err().to_string().contains("version 9"));
+    });
+}

@@ -1,0 +1,178 @@
+//! Archives in the forms that other programs give them.
+
+use std::io::Write as _;
+
+use mattock_repository::{Compression, RecordFetcher, RecordType, RepositoryError, WarcReader};
+
+use crate::common::*;
+
+const RESPONSE: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>a page</p>";
+
+fn gzip(data: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(data).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// Of either version of ARC: the file's own description, a page, one with a blank in its URL, a name looked up.
+fn arc(version: u8) -> Vec<Vec<u8>> {
+    let columns = match version {
+        1 => "URL IP-address Archive-date Content-type Archive-length\n",
+        _ => {
+            "URL IP-address Archive-date Content-type Result-code Checksum Location Offset Filename Archive-length\n"
+        }
+    };
+    let description = format!("{version} 0 Alexa Internet\n{columns}\n");
+    let records = [
+        ("filedesc://a.arc 0.0.0.0 20020103040506 text/plain", &description[..]),
+        ("http://example.org/ 192.0.2.1 20020103040507 text/html", RESPONSE),
+        ("http://example.org/a b 192.0.2.1 20020103040508 text/html", RESPONSE),
+        (
+            "dns:example.org 192.0.2.53 20020103040509 text/dns",
+            "20020103040509\nexample.org. 600 IN A 192.0.2.1\n",
+        ),
+    ];
+    let middle = if version == 1 { "" } else { " 200 - - 1234 a.arc" };
+    records
+        .iter()
+        .map(|(line, block)| format!("{line}{middle} {}\n{block}\n", block.len()).into_bytes())
+        .collect()
+}
+
+/// What a reader that goes on behind damage finds, and where the damage is.
+fn read_on(bytes: &[u8], name: &str) -> (Vec<Found>, Vec<RepositoryError>) {
+    let files = files();
+    let path = directory().join(name);
+    put(&files, &path, bytes);
+    let mut reader = WarcReader::open(&files, &path).unwrap().go_on_behind_damage();
+    let (mut records, mut errors) = (Vec::new(), Vec::new());
+    loop {
+        match reader.next_record() {
+            Ok(Some(record)) => records.push(Found {
+                offset: record.offset,
+                length: record.length,
+                fields: record.fields.iter().map(|(name, value)| (name.into(), value.into())).collect(),
+                block: record.block.to_vec(),
+            }),
+            Ok(None) => return (records, errors),
+            Err(error) => errors.push(error),
+        }
+    }
+}
+
+#[test]
+fn arc_files_are_read_in_every_form() {
+    for version in [1, 2] {
+        let records = arc(version);
+        let plain = records.concat();
+        let members: Vec<u8> = records.iter().flat_map(|record| gzip(record)).collect();
+        for (form, bytes) in [("plain", plain.clone()), ("members", members), ("one member", gzip(&plain))] {
+            let files = files();
+            let path = directory().join("x.arc");
+            put(&files, &path, &bytes);
+            let (found, error) = read(&files, &path);
+            assert!(error.is_none(), "version {version}, {form}: {error:?}");
+            let uris: Vec<_> = found.iter().map(|record| record.get("WARC-Target-URI")).collect();
+            let expected =
+                [None, Some("http://example.org/"), Some("http://example.org/a b"), Some("dns:example.org")];
+            assert_eq!(uris, expected, "version {version}, {form}");
+            let kinds: Vec<_> = found.iter().filter_map(|record| record.get("WARC-Type")).collect();
+            assert_eq!(kinds, ["warcinfo", "response", "response", "resource"]);
+            assert_eq!(found[2].get("WARC-Date"), Some("2002-01-03T04:05:08Z"));
+            assert_eq!(found[3].get("Content-Type"), Some("text/dns"));
+            assert_eq!(found[1].block, RESPONSE.as_bytes());
+            if form != "one member" {
+                assert_eq!(found.iter().filter_map(|record| record.length).sum::<u64>(), bytes.len() as u64);
+                let mut fetcher = RecordFetcher::new(&files);
+                let fetched = fetcher.fetch(&path, found[2].offset, found[2].length.unwrap()).unwrap();
+                assert_eq!((fetched.version, fetched.kind()), ("ARC", Some(RecordType::Response)));
+                assert_eq!(fetched.response().unwrap().body, b"<p>a page</p>");
+            }
+        }
+    }
+}
+
+#[test]
+fn drafts_and_loose_ends_are_read() {
+    let record = |version: &str, end: &str| {
+        format!("{version}WARC-Type: response\nContent-Length: {}\n\n{RESPONSE}{end}", RESPONSE.len())
+    };
+    for version in ["WARC/0.17\r\n", "WARC/0.18\n", "WARC/1.0\r\n", "WARC/1.1\r\n", "warc/1.0\r\n"] {
+        // One, two or no line ends, and more than there should be.
+        for end in ["\r\n\r\n", "\n\n", "\n", "\r\n", "", "\r\n\r\n\r\n\r\n"] {
+            let bytes = record(version, end).repeat(3);
+            let (found, errors) = read_on(bytes.as_bytes(), "x.warc");
+            assert_eq!((found.len(), errors.len()), (3, 0), "{version:?} {end:?} {errors:?}");
+            assert!(found.iter().all(|found| found.block == RESPONSE.as_bytes()));
+            let (found, errors) = read_on(&gzip(bytes.as_bytes()), "x.warc.gz");
+            assert_eq!((found.len(), errors.len()), (3, 0), "{version:?} {end:?} {errors:?}");
+        }
+    }
+}
+
+/// The records of a file in some form, one after the other, as bytes.
+fn forms() -> Vec<(&'static str, Vec<Vec<u8>>)> {
+    let files = files();
+    let (path, bytes) = small_archive(&files, Compression::default());
+    let split = |bytes: &[u8], found: &[Found]| -> Vec<Vec<u8>> {
+        let end = |record: &Found| (record.offset + record.length.unwrap()) as usize;
+        found.iter().map(|record| bytes[record.offset as usize..end(record)].to_vec()).collect()
+    };
+    let plain_bytes = decompressed(&files, &path);
+    let plain = directory().join("plain.warc");
+    put(&files, &plain, &plain_bytes);
+    let (zstd, zstd_bytes) = small_archive(&crate::common::files(), Compression::Zstd(1));
+    let zstd_files = crate::common::files();
+    put(&zstd_files, &zstd, &zstd_bytes);
+    vec![
+        ("x.warc.gz", split(&bytes, &read(&files, &path).0)),
+        ("x.warc", split(&plain_bytes, &read(&files, &plain).0)),
+        ("x.warc.zst", split(&zstd_bytes, &read(&zstd_files, &zstd).0)),
+        ("x.arc", arc(1)),
+        ("x.arc.gz", arc(2).iter().map(|record| gzip(record)).collect()),
+    ]
+}
+
+#[test]
+fn a_damaged_record_costs_itself_and_is_reported() {
+    for (name, records) in forms() {
+        let whole = read_on(&records.concat(), name).0;
+        assert_eq!(whole.len(), records.len(), "{name}");
+        for broken in 0..records.len() {
+            let mut half = records[broken][..records[broken].len() / 2].to_vec();
+            if name == "x.arc" {
+                // Nothing but the line end before it tells where an ARC record begins.
+                half.push(b'\n');
+            }
+            let mut cases = vec![("half of it", half)];
+            if broken > 0 {
+                // What a file is made of shows in its first bytes.
+                cases.push(("zeros", vec![0; records[broken].len()]));
+                cases.push(("other bytes", b"no record at all, only text\n".repeat(9)));
+            }
+            for (what, bytes) in cases {
+                let mut all = records.clone();
+                all[broken] = bytes;
+                let (found, errors) = read_on(&all.concat(), name);
+                let blocks: Vec<_> = found.iter().map(|record| &record.block).collect();
+                let expected: Vec<_> = whole
+                    .iter()
+                    .enumerate()
+                    .filter(|(at, _)| *at != broken)
+                    .map(|(_, record)| &record.block)
+                    .collect();
+                assert_eq!(blocks, expected, "{name}: {what} of record {broken}");
+                assert_eq!(errors.len(), 1, "{name}: {what} of record {broken}: {errors:?}");
+                let offset = whole[broken].offset;
+                let at = match &errors[0] {
+                    RepositoryError::Torn { offset, .. }
+                    | RepositoryError::Damaged { offset, .. }
+                    | RepositoryError::Unreadable { offset, .. }
+                    | RepositoryError::NotWarc { offset, .. } => *offset,
+                    other => panic!("{other}"),
+                };
+                assert_eq!(at, offset, "{name}: {what} of record {broken}");
+            }
+        }
+    }
+}
