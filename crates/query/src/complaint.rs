@@ -80,7 +80,8 @@ impl fmt::Display for Complaint {
         let (number, line, start, end) = self.line(span);
         let number = number.to_string();
         let margin = " ".repeat(number.len());
-        let shown: String = line.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+        let shown: String =
+            line.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
         let before = unicode_width::UnicodeWidthStr::width(&line[..start]);
         let carets = unicode_width::UnicodeWidthStr::width(&line[start..end]).max(1);
         writeln!(formatter, "\n{margin} |\n{number} | {shown}")?;
@@ -100,7 +101,9 @@ pub fn nearest<'a>(asked: &str, names: impl IntoIterator<Item = &'a str>) -> Opt
         let lower = name.to_lowercase();
         let mut distance = strsim::damerau_levenshtein(&asked, &lower) * 2;
         // `mime_type` for `content_mime_type`, `host` for `url_host_name`: a part that was asked for counts as a small slip.
-        if asked.len() >= 3 && lower.split('_').any(|part| part == asked) || asked.len() >= 4 && lower.ends_with(&asked) {
+        if asked.len() >= 3 && lower.split('_').any(|part| part == asked)
+            || asked.len() >= 4 && lower.ends_with(&asked)
+        {
             distance = distance.min(5);
         }
         if best.is_none_or(|(least, _)| distance < least) {
@@ -118,8 +121,8 @@ mod tests {
     #[test]
     fn the_caret_stands_under_the_place() {
         let text = "select url\nwhere fetsch_status = 200";
-        let complaint =
-            Complaint::at(text, Span::new(17, 30), "there is no column `fetsch_status`").hint("did you mean `fetch_status`?");
+        let complaint = Complaint::at(text, Span::new(17, 30), "there is no column `fetsch_status`")
+            .hint("did you mean `fetch_status`?");
         assert_eq!(
             complaint.to_string(),
             "there is no column `fetsch_status`\n  |\n2 | where fetsch_status = 200\n  |       ^^^^^^^^^^^^^ did you mean `fetch_status`?"

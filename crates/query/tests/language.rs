@@ -10,7 +10,17 @@ fn placed<T>(value: T) -> Placed<T> {
 }
 
 fn name() -> impl Strategy<Value = Placed<String>> {
-    let names = ["name", "content", "insertionDate", "http_content_type", "match", "Date", "_x1", "größe", "samplingProb"];
+    let names = [
+        "name",
+        "content",
+        "insertionDate",
+        "http_content_type",
+        "match",
+        "Date",
+        "_x1",
+        "größe",
+        "samplingProb",
+    ];
     proptest::sample::select(names.to_vec()).prop_map(|name| placed(name.to_string()))
 }
 
@@ -23,7 +33,9 @@ fn operand() -> impl Strategy<Value = Operand> {
         name().prop_map(Operand::Column),
         text().prop_map(Operand::Text),
         any::<i64>().prop_map(|value| Operand::Integer(placed(value))),
-        any::<f64>().prop_filter("finite", |value| value.is_finite()).prop_map(|value| Operand::Float(placed(value))),
+        any::<f64>()
+            .prop_filter("finite", |value| value.is_finite())
+            .prop_map(|value| Operand::Float(placed(value))),
         (-62_167_219_200_000i64..253_402_300_799_000).prop_map(|value| Operand::Date(placed(value))),
         (-10_000i64..50_000).prop_map(|day| Operand::Date(placed(day * 86_400_000))),
     ]
@@ -37,24 +49,33 @@ fn relation() -> impl Strategy<Value = Relation> {
 fn condition() -> impl Strategy<Value = Condition> {
     let pattern = r#"(\\[.dws$\\"]|[a-z0-9 "$^]|\(a\|b\)){0,6}"#.prop_map(placed);
     let simple = prop_oneof![
-        (operand(), relation(), operand()).prop_map(|(left, relation, right)| Condition::Relation(left, relation, right)),
-        (name(), pattern).prop_filter("a regular expression", |(_, pattern)| regex::Regex::new(&pattern.value).is_ok())
+        (operand(), relation(), operand())
+            .prop_map(|(left, relation, right)| Condition::Relation(left, relation, right)),
+        (name(), pattern)
+            .prop_filter("a regular expression", |(_, pattern)| regex::Regex::new(&pattern.value).is_ok())
             .prop_map(|(column, pattern)| Condition::Match(column, pattern)),
         name().prop_map(Condition::Flag),
     ];
     simple.prop_recursive(5, 30, 2, |inner| {
         prop_oneof![
-            (inner.clone(), inner.clone()).prop_map(|(left, right)| Condition::And(Box::new(left), Box::new(right))),
-            (inner.clone(), inner.clone()).prop_map(|(left, right)| Condition::Or(Box::new(left), Box::new(right))),
+            (inner.clone(), inner.clone())
+                .prop_map(|(left, right)| Condition::And(Box::new(left), Box::new(right))),
+            (inner.clone(), inner.clone())
+                .prop_map(|(left, right)| Condition::Or(Box::new(left), Box::new(right))),
             inner.prop_map(|inner| Condition::Not(Box::new(inner))),
         ]
     })
 }
 
 fn query() -> impl Strategy<Value = Query> {
-    let sampling = (0.0..=1.0f64, proptest::option::of(any::<u64>()))
-        .prop_map(|(probability, seed)| Sampling { probability: placed(probability), seed: seed.map(placed) });
-    (proptest::option::of(sampling), proptest::collection::vec(name(), 1..4), proptest::option::of(condition()))
+    let sampling = (0.0..=1.0f64, proptest::option::of(any::<u64>())).prop_map(|(probability, seed)| {
+        Sampling { probability: placed(probability), seed: seed.map(placed) }
+    });
+    (
+        proptest::option::of(sampling),
+        proptest::collection::vec(name(), 1..4),
+        proptest::option::of(condition()),
+    )
         .prop_map(|(sampling, columns, condition)| Query { sampling, columns, condition })
 }
 

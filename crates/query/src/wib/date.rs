@@ -31,7 +31,7 @@ pub fn parse_date(text: &str) -> Option<i64> {
 }
 
 /// The shortest text that [`parse_date`] reads as `time_ms`; `None` outside of the years 0 to 9999.
-pub(super) fn print_date(time_ms: i64) -> Option<String> {
+pub fn print_date(time_ms: i64) -> Option<String> {
     let instant = jiff::Timestamp::from_millisecond(time_ms).ok()?.to_zoned(TimeZone::UTC).datetime();
     if instant.year() < 0 {
         return None;
@@ -57,7 +57,16 @@ mod tests {
         assert_eq!(print_date(day).as_deref(), Some("2000/11/01"));
         assert_eq!(print_date(day + 1_500).as_deref(), Some("2000/11/01 00:00:01.500"));
         assert_eq!(parse_date("2000/11/01 00:00:01.500"), Some(day + 1_500));
-        for text in ["", "2000", "2000/13/01", "2000/02/30", "1/2/2000", "2000/11/01/05", "2000/11/+1", "2000/11/01 25:00"] {
+        for text in [
+            "",
+            "2000",
+            "2000/13/01",
+            "2000/02/30",
+            "1/2/2000",
+            "2000/11/01/05",
+            "2000/11/+1",
+            "2000/11/01 25:00",
+        ] {
             assert_eq!(parse_date(text), None, "{text}");
         }
     }

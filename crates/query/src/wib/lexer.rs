@@ -21,7 +21,8 @@ pub(super) enum Token {
 }
 
 /// Signs, longer ones first.
-const SIGNS: [&str; 17] = ["&&", "||", "!=", "<=", ">=", "==", "=", "<", ">", "!", "(", ")", "[", "]", ",", ";", "&"];
+const SIGNS: [&str; 17] =
+    ["&&", "||", "!=", "<=", ">=", "==", "=", "<", ">", "!", "(", ")", "[", "]", ",", ";", "&"];
 
 /// All tokens of `text`; the last one is [`Token::End`].
 pub(super) fn tokens(text: &str) -> Result<Vec<Placed<Token>>, Complaint> {
@@ -47,7 +48,8 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Placed<Token>>, Complaint> {
 fn token(text: &str, at: usize, first: char) -> Result<(Token, usize), Complaint> {
     let rest = &text[at..];
     if first.is_alphabetic() || first == '_' {
-        let length = rest.find(|letter: char| !letter.is_alphanumeric() && letter != '_').unwrap_or(rest.len());
+        let length =
+            rest.find(|letter: char| !letter.is_alphanumeric() && letter != '_').unwrap_or(rest.len());
         return Ok((Token::Word(rest[..length].to_string()), length));
     }
     if first == '"' {
@@ -63,11 +65,14 @@ fn token(text: &str, at: usize, first: char) -> Result<(Token, usize), Complaint
             _ => None,
         };
         return match hint {
-            Some(hint) => Err(Complaint::at(text, Span::new(at, at + 1), "a single `&` means nothing").hint(hint)),
+            Some(hint) => {
+                Err(Complaint::at(text, Span::new(at, at + 1), "a single `&` means nothing").hint(hint))
+            }
             None => Ok((Token::Sign(if *sign == "==" { "=" } else { sign }), sign.len())),
         };
     }
-    let complaint = Complaint::at(text, Span::new(at, at + first.len_utf8()), format!("`{first}` means nothing here"));
+    let complaint =
+        Complaint::at(text, Span::new(at, at + first.len_utf8()), format!("`{first}` means nothing here"));
     Err(match first {
         '\'' => complaint.hint("strings stand in double quotes: \"…\""),
         '|' => complaint.hint("`or` is written `||`"),
@@ -130,7 +135,8 @@ mod tests {
 
     #[test]
     fn numbers_and_signs() {
-        let found: Vec<_> = tokens("a<=-12&&b==.5e-3||!c // all\n;# more").unwrap().into_iter().map(|t| t.value).collect();
+        let found: Vec<_> =
+            tokens("a<=-12&&b==.5e-3||!c // all\n;# more").unwrap().into_iter().map(|t| t.value).collect();
         let word = |text: &str| Token::Word(text.into());
         assert_eq!(
             found,
@@ -153,7 +159,15 @@ mod tests {
 
     #[test]
     fn what_is_no_token_is_pointed_at() {
-        for (text, start) in [("a = 'x'", 4), ("a & b", 2), ("a | b", 2), ("x = 1z", 4), ("\"open", 0), ("\"\\", 0), ("é = -", 5)] {
+        for (text, start) in [
+            ("a = 'x'", 4),
+            ("a & b", 2),
+            ("a | b", 2),
+            ("x = 1z", 4),
+            ("\"open", 0),
+            ("\"\\", 0),
+            ("é = -", 5),
+        ] {
             assert_eq!(tokens(text).unwrap_err().span.unwrap().start, start, "{text}");
         }
     }

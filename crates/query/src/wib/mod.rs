@@ -24,7 +24,8 @@ pub mod ast;
 mod date;
 mod lexer;
 mod parser;
+pub(crate) mod plan;
 mod print;
 
-pub use date::parse_date;
+pub use date::{parse_date, print_date};
 pub use parser::parse;

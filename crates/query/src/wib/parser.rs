@@ -98,7 +98,9 @@ impl Parser<'_> {
             Token::Word(word) if ["and", "AND", "or", "OR"].contains(&word.as_str()) => {
                 complaint.hint("`and` is written `&&`, `or` is written `||`")
             }
-            Token::Word(word) if word.eq_ignore_ascii_case("from") => complaint.hint("there is one table; with `from` it is SQL"),
+            Token::Word(word) if word.eq_ignore_ascii_case("from") => {
+                complaint.hint("there is one table; with `from` it is SQL")
+            }
             Token::Word(word) if word.eq_ignore_ascii_case("where") => complaint.hint("write `where`"),
             _ => complaint,
         }
@@ -109,7 +111,9 @@ impl Parser<'_> {
         if !self.take("select") {
             let complaint = self.expected("`select`");
             return Err(match self.peek() {
-                Token::Word(word) if word.eq_ignore_ascii_case("select") => complaint.hint("write `select`, in small letters"),
+                Token::Word(word) if word.eq_ignore_ascii_case("select") => {
+                    complaint.hint("write `select`, in small letters")
+                }
                 _ => complaint,
             });
         }
@@ -121,7 +125,11 @@ impl Parser<'_> {
         let span = self.span();
         let behind = self.sampling()?;
         if before.is_some() && behind.is_some() {
-            return Err(Complaint::at(self.text, span, "the sampling parameters stand in front of the query already"));
+            return Err(Complaint::at(
+                self.text,
+                span,
+                "the sampling parameters stand in front of the query already",
+            ));
         }
         Ok(Query { sampling: before.or(behind), columns, condition })
     }
@@ -255,8 +263,13 @@ impl Parser<'_> {
             self.demand(")")?;
             if let Err(error) = regex::Regex::new(&pattern.value) {
                 let reason = error.to_string();
-                let reason = reason.lines().last().unwrap_or("it cannot be read").trim_start_matches("error: ");
-                return Err(Complaint::at(self.text, pattern.span, format!("not a regular expression: {reason}")));
+                let reason =
+                    reason.lines().last().unwrap_or("it cannot be read").trim_start_matches("error: ");
+                return Err(Complaint::at(
+                    self.text,
+                    pattern.span,
+                    format!("not a regular expression: {reason}"),
+                ));
             }
             return Ok(Condition::Match(column, pattern));
         }
@@ -285,7 +298,8 @@ impl Parser<'_> {
             self.advance();
             let date = self.string("a date in double quotes")?;
             let Some(time_ms) = parse_date(&date.value) else {
-                let complaint = Complaint::at(self.text, date.span, format!("`{}` is not a date", date.value));
+                let complaint =
+                    Complaint::at(self.text, date.span, format!("`{}` is not a date", date.value));
                 return Err(complaint.hint("write it as in Date(\"2000/11/01\")"));
             };
             let end = self.demand(")")?;
@@ -328,7 +342,10 @@ select name, content where
     fn the_queries_of_the_paper_are_read() {
         let queries = parse(FIGURE_3).unwrap();
         assert_eq!(queries.len(), 2);
-        assert_eq!(queries[0].to_string(), r#"select name, content where match(name, "^http://") && match(name, ".ram$")"#);
+        assert_eq!(
+            queries[0].to_string(),
+            r#"select name, content where match(name, "^http://") && match(name, ".ram$")"#
+        );
         assert_eq!(queries[1].to_string(), r#"select mmlinks where match(http_content_type, "^text/")"#);
         let queries = parse(FIGURE_4).unwrap();
         assert_eq!(
@@ -339,8 +356,10 @@ select name, content where
 
     #[test]
     fn the_sampling_parameters_may_stand_behind() {
-        let before = parse("[samplingSeed=18446744073709551615, samplingProb=1] select a where b = 1").unwrap();
-        let behind = parse("select a where b = 1 [samplingProb=1, samplingSeed=18446744073709551615];").unwrap();
+        let before =
+            parse("[samplingSeed=18446744073709551615, samplingProb=1] select a where b = 1").unwrap();
+        let behind =
+            parse("select a where b = 1 [samplingProb=1, samplingSeed=18446744073709551615];").unwrap();
         assert_eq!(before, behind);
     }
 

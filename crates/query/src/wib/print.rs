@@ -36,7 +36,11 @@ fn rank(condition: &Condition) -> u8 {
 
 /// Writes `condition`, in parentheses if it binds less closely than `least`.
 fn within(condition: &Condition, least: u8, formatter: &mut Formatter<'_>) -> fmt::Result {
-    if rank(condition) < least { write!(formatter, "({condition})") } else { write!(formatter, "{condition}") }
+    if rank(condition) < least {
+        write!(formatter, "({condition})")
+    } else {
+        write!(formatter, "{condition}")
+    }
 }
 
 impl Display for Condition {
