@@ -1,0 +1,372 @@
+//! The table `documents`: one row for each stored instance, with the columns of the index and those that the query names.
+//!
+//! A scan is planned from the bottom: rows of the index as of the date → history, if asked for → conditions that the index can
+//! answer (the sample among them) → kept values → documents in the order of the archives → computed columns. All
+//! conditions are fulfilled here, so nothing above needs the columns that only a condition reads. Without computed columns the
+//! plan ends before any archive.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use datafusion::arrow::datatypes::{Field, Schema, SchemaRef};
+use datafusion::catalog::{Session, TableProvider};
+use datafusion::common::tree_node::{Transformed, TreeNode as _};
+use datafusion::common::{Column as Name, DFSchema, JoinType, Result, ScalarValue, internal_err};
+use datafusion::datasource::{TableType, provider_as_source};
+use datafusion::execution::SessionState;
+use datafusion::logical_expr::utils::conjunction;
+use datafusion::logical_expr::{Expr, LogicalPlanBuilder, TableProviderFilterPushDown, ident, lit};
+use datafusion::physical_plan::ExecutionPlan;
+
+use crate::columns::{Column, Origin};
+use crate::content::exec::{Archives, ContentExec};
+use crate::content::meter::MeterExec;
+use crate::content::tally::Tally;
+use crate::content::work::{Computed, Kept, PLACE, Value, Work};
+use crate::history::{self, History};
+use crate::kept::KeptColumn;
+use crate::metadata::MetadataTable;
+use crate::sampling::INSTANCE;
+
+/// The table's name.
+pub(crate) const DOCUMENTS: &str = "documents";
+
+/// What a row's record is; a revisit has no payload of its own.
+const RECORD_TYPE: &str = "record_type";
+
+/// See the module. Made for one query.
+pub(crate) struct DocumentsTable {
+    /// The index.
+    pub(crate) metadata: Arc<MetadataTable>,
+    /// Columns: those of the index, then those that the query names.
+    pub(crate) columns: Vec<Column>,
+    /// The archives.
+    pub(crate) archives: Archives,
+    /// Later rows do not exist: milliseconds since 1970.
+    pub(crate) as_of_ms: Option<i64>,
+    /// Columns that were computed before.
+    pub(crate) kept: BTreeMap<String, KeptColumn>,
+    /// Where the query's work is counted.
+    pub(crate) tally: Arc<Tally>,
+    /// Only documents that this kept column has no value of, and one for each of its keys.
+    pub(crate) only_missing: Option<Missing>,
+    /// So many partitions compute at once.
+    pub(crate) partitions: usize,
+    /// Documents of one partition may take so much memory.
+    pub(crate) bytes_max: usize,
+}
+
+/// Documents whose values are to be kept.
+pub(crate) struct Missing {
+    /// One document is enough for all that have the same value here.
+    pub(crate) key: &'static str,
+    /// What is kept already.
+    pub(crate) kept: Option<KeptColumn>,
+}
+
+/// What one scan needs.
+struct Demand {
+    wanted: Vec<usize>,
+    /// Conditions on the index and on history.
+    conditions: Vec<Expr>,
+    /// Conditions on computed columns.
+    content_conditions: Vec<Expr>,
+    /// Computed columns: those of the conditions, then the others.
+    computed: Vec<usize>,
+    /// How many of them the conditions need.
+    first: usize,
+    histories: Vec<History>,
+    /// Columns of the index that are read.
+    needed: BTreeSet<String>,
+}
+
+impl std::fmt::Debug for DocumentsTable {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("DocumentsTable").field("columns", &self.columns.len()).finish_non_exhaustive()
+    }
+}
+
+impl DocumentsTable {
+    fn position(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|column| column.field.name() == name)
+    }
+
+    /// The condition with the index's own names for its columns.
+    fn without_aliases(&self, condition: &Expr) -> Result<Expr> {
+        let renamed = condition.clone().transform(|expression| {
+            if let Expr::Column(name) = &expression
+                && let Some(at) = self.position(&name.name)
+                && let Origin::Alias(base) = &self.columns[at].origin
+            {
+                return Ok(Transformed::yes(ident(base)));
+            }
+            Ok(Transformed::no(expression))
+        })?;
+        Ok(renamed.data)
+    }
+
+    fn demand(&self, projection: Option<&Vec<usize>>, filters: &[Expr]) -> Result<Demand> {
+        let wanted = projection.cloned().unwrap_or_else(|| (0..self.columns.len()).collect());
+        let mut demand = Demand {
+            wanted,
+            conditions: Vec::new(),
+            content_conditions: Vec::new(),
+            computed: Vec::new(),
+            first: 0,
+            histories: Vec::new(),
+            needed: BTreeSet::new(),
+        };
+        for filter in filters {
+            let condition = self.without_aliases(filter)?;
+            let mut of_content = false;
+            for name in sorted_names(&condition) {
+                let Some(at) = self.position(&name) else {
+                    return internal_err!("a condition on an unknown column {name}");
+                };
+                of_content |= self.columns[at].is_computed();
+                self.need(&mut demand, at);
+            }
+            let conditions = if of_content { &mut demand.content_conditions } else { &mut demand.conditions };
+            conditions.push(condition);
+        }
+        demand.first = demand.computed.len();
+        for at in demand.wanted.clone() {
+            self.need(&mut demand, at);
+        }
+        if !demand.computed.is_empty() {
+            demand.needed.extend(PLACE.map(str::to_string));
+            for at in &demand.computed {
+                if let Some(kept) = self.kept.get(self.columns[*at].field.name()) {
+                    demand.needed.insert(kept.key.to_string());
+                }
+            }
+        }
+        if !demand.histories.is_empty() {
+            demand.needed.extend(History::NEEDS.map(str::to_string));
+        }
+        if let Some(missing) = &self.only_missing {
+            demand.needed.extend([missing.key, INSTANCE].map(str::to_string));
+            if self.metadata.schema().field_with_name(RECORD_TYPE).is_ok() {
+                demand.needed.insert(RECORD_TYPE.to_string());
+            }
+        }
+        if self.as_of_ms.is_some() {
+            demand.needed.insert("fetch_time".to_string());
+        }
+        Ok(demand)
+    }
+
+    fn need(&self, demand: &mut Demand, at: usize) {
+        match &self.columns[at].origin {
+            Origin::Index => {
+                demand.needed.insert(self.columns[at].field.name().clone());
+            }
+            Origin::Alias(base) => {
+                demand.needed.insert(base.clone());
+            }
+            Origin::History(history) => {
+                if !demand.histories.contains(history) {
+                    demand.histories.push(*history);
+                }
+            }
+            Origin::Body | Origin::Analyzer(_) | Origin::FailureOfLast(_) => {
+                if !demand.computed.contains(&at) {
+                    demand.computed.push(at);
+                }
+            }
+        }
+    }
+
+    /// The rows of the index that are looked at.
+    fn index_plan(&self, demand: &Demand) -> Result<LogicalPlanBuilder> {
+        let schema = self.metadata.schema();
+        let projection: Result<Vec<usize>> =
+            demand.needed.iter().map(|name| Ok(schema.index_of(name)?)).collect();
+        let source = provider_as_source(self.metadata.clone());
+        let mut plan = LogicalPlanBuilder::scan(DOCUMENTS, source, Some(projection?))?;
+        if let Some(as_of_ms) = self.as_of_ms {
+            let date = lit(ScalarValue::TimestampMillisecond(Some(as_of_ms), Some("UTC".into())));
+            plan = plan.filter(ident("fetch_time").lt_eq(date))?;
+        }
+        if let Some(missing) = &self.only_missing {
+            plan = plan.filter(ident(missing.key).is_not_null().and(ident("warc_filename").is_not_null()))?;
+            if self.metadata.schema().field_with_name(RECORD_TYPE).is_ok() {
+                plan = plan.filter(ident(RECORD_TYPE).eq(lit("response")))?;
+            }
+            if let Some(kept) = &missing.kept {
+                let [key, ..] = KeptColumn::names("");
+                let on = (vec![Name::from_name(missing.key)], vec![Name::from_name(key)]);
+                plan = plan.join(kept.plan("")?, JoinType::LeftAnti, on, None)?;
+            }
+            plan = history::first_of(plan, missing.key)?;
+        }
+        let (early, late): (Vec<Expr>, Vec<Expr>) = if demand.histories.is_empty() {
+            (demand.conditions.clone(), Vec::new())
+        } else {
+            let of_url =
+                |condition: &Expr| sorted_names(condition).iter().all(|name| history::is_of_url(name));
+            demand.conditions.iter().cloned().partition(of_url)
+        };
+        if let Some(condition) = conjunction(early) {
+            plan = plan.filter(condition)?;
+        }
+        if !demand.histories.is_empty() {
+            plan = history::add(plan, &demand.histories)?;
+        }
+        match conjunction(late) {
+            Some(condition) => plan.filter(condition),
+            None => Ok(plan),
+        }
+    }
+
+    /// What comes out of a scan without computed columns.
+    fn output(&self, demand: &Demand) -> Vec<Expr> {
+        let columns = demand.wanted.iter().map(|at| &self.columns[*at]);
+        columns
+            .map(|column| match &column.origin {
+                Origin::Alias(base) => ident(base).alias(column.field.name()),
+                _ => ident(column.field.name()),
+            })
+            .collect()
+    }
+
+    /// Joins the values that were computed before to the rows.
+    fn join_kept(&self, demand: &Demand, mut plan: LogicalPlanBuilder) -> Result<LogicalPlanBuilder> {
+        for at in &demand.computed {
+            let name = self.columns[*at].field.name();
+            if let Some(kept) = self.kept.get(name) {
+                let right = kept.plan(name)?;
+                let on = (
+                    vec![Name::from_name(kept.key)],
+                    vec![Name::from_name(KeptColumn::names(name)[0].clone())],
+                );
+                plan = plan.join(right, JoinType::Left, on, None)?;
+            }
+        }
+        Ok(plan)
+    }
+
+    /// The computing operator over `input`.
+    fn compute(
+        &self,
+        state: &dyn Session,
+        demand: &Demand,
+        input: Arc<dyn ExecutionPlan>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let schema = input.schema();
+        let mut computed = Vec::new();
+        for at in &demand.computed {
+            let column = &self.columns[*at];
+            let kept = match self.kept.get(column.field.name()) {
+                Some(_) => {
+                    let [key, value, error] = KeptColumn::names(column.field.name());
+                    Some(Kept {
+                        key: schema.index_of(&key)?,
+                        value: schema.index_of(&value)?,
+                        error: schema.index_of(&error)?,
+                    })
+                }
+                None => None,
+            };
+            let value = match &column.origin {
+                Origin::Analyzer(analyzer) => Value::Analyzer(analyzer.clone()),
+                Origin::FailureOfLast(unreadable) => {
+                    Value::FailureOf(computed.len().saturating_sub(1), unreadable)
+                }
+                _ => Value::Body,
+            };
+            computed.push(Computed { field: column.field.clone(), value, kept });
+        }
+        let condition = match conjunction(demand.content_conditions.clone()) {
+            Some(condition) => {
+                let fields = schema.fields().iter().map(|field| field.as_ref().clone());
+                let fields = fields.chain(computed[..demand.first].iter().map(|column| column.field.clone()));
+                let schema = Arc::new(Schema::new(fields.collect::<Vec<Field>>()));
+                let condition =
+                    state.create_physical_expr(condition, &DFSchema::try_from(schema.as_ref().clone())?)?;
+                Some((condition, schema))
+            }
+            None => None,
+        };
+        let mut projection = Vec::new();
+        let mut output = Vec::new();
+        for at in &demand.wanted {
+            let column = &self.columns[*at];
+            projection.push(match &column.origin {
+                Origin::Alias(base) => schema.index_of(base)?,
+                Origin::Index | Origin::History(_) => schema.index_of(column.field.name())?,
+                Origin::Body | Origin::Analyzer(_) | Origin::FailureOfLast(_) => {
+                    let place = demand.computed.iter().position(|computed| computed == at);
+                    schema.fields().len() + place.unwrap_or_default()
+                }
+            });
+            output.push(column.field.clone());
+        }
+        let work = Work {
+            computed,
+            first: demand.first,
+            condition,
+            projection,
+            output: Arc::new(Schema::new(output)),
+            bytes_max: self.bytes_max,
+            tally: self.tally.clone(),
+        };
+        let metered = Arc::new(MeterExec::new(input, self.tally.clone()));
+        Ok(Arc::new(ContentExec::try_new(metered, Arc::new(work), self.archives.clone(), self.partitions)?))
+    }
+}
+
+/// The columns that an expression reads, each once.
+fn sorted_names(expression: &Expr) -> BTreeSet<String> {
+    expression.column_refs().into_iter().map(|name| name.name.clone()).collect()
+}
+
+#[async_trait::async_trait]
+impl TableProvider for DocumentsTable {
+    fn schema(&self) -> SchemaRef {
+        Arc::new(Schema::new(self.columns.iter().map(|column| column.field.clone()).collect::<Vec<_>>()))
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Base
+    }
+
+    fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
+        Ok(vec![TableProviderFilterPushDown::Exact; filters.len()])
+    }
+
+    async fn scan(
+        &self,
+        state: &dyn Session,
+        projection: Option<&Vec<usize>>,
+        filters: &[Expr],
+        limit: Option<usize>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let demand = self.demand(projection, filters)?;
+        let of_index = |at: &usize| matches!(self.columns[*at].origin, Origin::Index);
+        if filters.is_empty() && self.as_of_ms.is_none() && demand.wanted.iter().all(of_index) {
+            // Columns of the index come first, so places in the table are places in the index.
+            return self.metadata.scan(state, Some(&demand.wanted), &[], limit).await;
+        }
+        let mut plan = self.index_plan(&demand)?;
+        if limit.is_some() && demand.content_conditions.is_empty() {
+            plan = plan.limit(0, limit)?;
+        }
+        if demand.computed.is_empty() {
+            return state.create_physical_plan(&plan.project(self.output(&demand))?.build()?).await;
+        }
+        let joined = self.only_missing.is_some()
+            || demand.computed.iter().any(|at| self.kept.contains_key(self.columns[*at].field.name()));
+        let plan = self.join_kept(&demand, plan)?.build()?;
+        let input = match (joined, state.as_any().downcast_ref::<SessionState>()) {
+            (true, Some(state)) => {
+                // Kept values may be larger than memory: a join that sorts can spill.
+                let mut state = state.clone();
+                state.config_mut().options_mut().optimizer.prefer_hash_join = false;
+                state.create_physical_plan(&plan).await?
+            }
+            _ => state.create_physical_plan(&plan).await?,
+        };
+        self.compute(state, &demand, input)
+    }
+}

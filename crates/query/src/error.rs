@@ -1,0 +1,62 @@
+//! What can go wrong with a query.
+
+use std::path::PathBuf;
+
+use datafusion::common::DataFusionError;
+
+use crate::complaint::Complaint;
+
+/// See the module. What documents and analyzers do wrong is no error: it is counted in the report.
+#[derive(Debug, thiserror::Error)]
+pub enum QueryError {
+    /// The query says something that cannot be understood or done.
+    #[error("{0}")]
+    Query(Box<Complaint>),
+    /// Reading the index or computing the answer failed.
+    #[error("the query failed: {0}")]
+    Engine(#[source] Box<DataFusionError>),
+    /// A file of the repository cannot be read.
+    #[error("{path}: {source}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The answer cannot be written.
+    #[error("the answer cannot be written: {0}")]
+    Output(#[source] std::io::Error),
+    /// There is no column of this name to be kept.
+    #[error("there is no analyzer `{name}`{hint}")]
+    NoAnalyzer {
+        /// What was asked for.
+        name: String,
+        /// What may have been meant.
+        hint: String,
+    },
+}
+
+impl From<Complaint> for QueryError {
+    fn from(complaint: Complaint) -> QueryError {
+        QueryError::Query(Box::new(complaint))
+    }
+}
+
+impl From<DataFusionError> for QueryError {
+    fn from(error: DataFusionError) -> QueryError {
+        QueryError::Engine(Box::new(error))
+    }
+}
+
+impl QueryError {
+    /// Whether the text of the query is at fault, and not the machine or the repository.
+    pub fn is_of_query(&self) -> bool {
+        matches!(self, QueryError::Query(_) | QueryError::NoAnalyzer { .. })
+    }
+
+    /// A failure to read `path`.
+    pub(crate) fn io(path: &std::path::Path) -> impl FnOnce(std::io::Error) -> QueryError {
+        let path = path.to_path_buf();
+        move |source| QueryError::Io { path, source }
+    }
+}

@@ -1,0 +1,158 @@
+//! The table of what the index holds: the parts, and the tail in memory. Never opens an archive.
+//!
+//! Strings are handed out as views (`Utf8View`), which DataFusion compares, groups and joins fastest. Conditions are left to the
+//! physical optimizer, which hands them to the Parquet reader: row groups and pages that cannot match are not read.
+
+use std::sync::Arc;
+
+use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::compute::cast;
+use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use datafusion::catalog::memory::{DataSourceExec, MemorySourceConfig};
+use datafusion::catalog::{Session, TableProvider};
+use datafusion::common::Result;
+use datafusion::datasource::listing::PartitionedFile;
+use datafusion::datasource::physical_plan::parquet::CachedParquetFileReaderFactory;
+use datafusion::datasource::physical_plan::{FileGroup, FileScanConfigBuilder, ParquetSource};
+use datafusion::datasource::{TableType, object_store::ObjectStoreUrl};
+use datafusion::logical_expr::Expr;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::empty::EmptyExec;
+use datafusion::physical_plan::union::UnionExec;
+use mattock_env::Files;
+
+use crate::source::Source;
+use crate::store::STORE_URL;
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct MetadataTable {
+    schema: SchemaRef,
+    parts: Vec<PartitionedFile>,
+    tail: Vec<RecordBatch>,
+}
+
+/// `schema` with strings as views.
+pub(crate) fn with_views(schema: &Schema) -> SchemaRef {
+    let fields: Vec<Field> = schema
+        .fields()
+        .iter()
+        .map(|field| match field.data_type() {
+            DataType::Utf8 | DataType::LargeUtf8 => field.as_ref().clone().with_data_type(DataType::Utf8View),
+            _ => field.as_ref().clone(),
+        })
+        .collect();
+    Arc::new(Schema::new(fields))
+}
+
+/// Files as DataFusion names them, with their sizes.
+pub(crate) fn partitioned(
+    files: &Files,
+    paths: &[std::path::PathBuf],
+) -> std::io::Result<Vec<PartitionedFile>> {
+    let mut found = Vec::new();
+    for path in paths {
+        let entry = files.entry(path)?.ok_or_else(|| {
+            std::io::Error::new(std::io::ErrorKind::NotFound, format!("{} is missing", path.display()))
+        })?;
+        found.push(PartitionedFile::new(absolute(path)?, entry.len));
+    }
+    Ok(found)
+}
+
+fn absolute(path: &std::path::Path) -> std::io::Result<String> {
+    let path = std::path::absolute(path)?;
+    path.to_str().map(str::to_string).ok_or_else(|| std::io::ErrorKind::InvalidFilename.into())
+}
+
+/// A scan of Parquet files in groups that the optimizer may divide among partitions.
+pub(crate) fn parquet_scan(
+    state: &dyn Session,
+    schema: SchemaRef,
+    parts: &[PartitionedFile],
+    projection: Option<&Vec<usize>>,
+    limit: Option<usize>,
+) -> Result<Arc<dyn ExecutionPlan>> {
+    let url = ObjectStoreUrl::parse(STORE_URL)?;
+    let store = state.runtime_env().object_store(&url)?;
+    let cache = state.runtime_env().cache_manager.get_file_metadata_cache();
+    let mut options = state.table_options().parquet.clone();
+    options.global = state.config_options().execution.parquet.clone();
+    let source = ParquetSource::new(schema)
+        .with_table_parquet_options(options)
+        .with_parquet_file_reader_factory(Arc::new(CachedParquetFileReaderFactory::new(store, cache)));
+    let groups = parts.iter().map(|part| FileGroup::new(vec![part.clone()])).collect();
+    let config = FileScanConfigBuilder::new(url, Arc::new(source))
+        .with_file_groups(groups)
+        .with_limit(limit)
+        .with_projection_indices(projection.cloned())?
+        .build();
+    Ok(DataSourceExec::from_data_source(config))
+}
+
+impl MetadataTable {
+    /// The table of what `source` holds.
+    pub(crate) fn new(files: &Files, source: &Source) -> std::io::Result<MetadataTable> {
+        let schema = with_views(&source.schema);
+        let mut tail = Vec::new();
+        for batch in &source.tail {
+            let columns: std::result::Result<Vec<_>, _> = batch
+                .columns()
+                .iter()
+                .zip(schema.fields())
+                .map(|(column, field)| cast(column, field.data_type()))
+                .collect();
+            let batch = columns.and_then(|columns| RecordBatch::try_new(schema.clone(), columns));
+            tail.push(batch.map_err(std::io::Error::other)?);
+        }
+        Ok(MetadataTable { schema, parts: partitioned(files, &source.parts)?, tail })
+    }
+
+    /// A table of Parquet files alone.
+    pub(crate) fn of_parts(
+        files: &Files,
+        schema: SchemaRef,
+        parts: &[std::path::PathBuf],
+    ) -> std::io::Result<MetadataTable> {
+        Ok(MetadataTable { schema, parts: partitioned(files, parts)?, tail: Vec::new() })
+    }
+}
+
+#[async_trait::async_trait]
+impl TableProvider for MetadataTable {
+    fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Base
+    }
+
+    async fn scan(
+        &self,
+        state: &dyn Session,
+        projection: Option<&Vec<usize>>,
+        _filters: &[Expr],
+        limit: Option<usize>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let mut inputs = Vec::new();
+        if !self.parts.is_empty() {
+            inputs.push(parquet_scan(state, self.schema.clone(), &self.parts, projection, limit)?);
+        }
+        if !self.tail.is_empty() {
+            let tail = std::slice::from_ref(&self.tail);
+            inputs.push(MemorySourceConfig::try_new_exec(tail, self.schema.clone(), projection.cloned())?);
+        }
+        match inputs.len() {
+            0 => {
+                let schema = match projection {
+                    Some(projection) => Arc::new(self.schema.project(projection)?),
+                    None => self.schema.clone(),
+                };
+                Ok(Arc::new(EmptyExec::new(schema)))
+            }
+            1 => Ok(inputs.swap_remove(0)),
+            _ => UnionExec::try_new(inputs),
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! What a session is given.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use mattock_analyze::Analyzer;
+use mattock_env::Random;
+
+/// Settings of a [`Session`](crate::Session).
+#[derive(Clone)]
+pub struct Options {
+    /// Bytes of memory that queries may use: sorts, joins and aggregates spill to disk before they take more.
+    pub memory_bytes: usize,
+    /// Threads that compute.
+    pub threads: usize,
+    /// Instances that were fetched after this do not exist: milliseconds since 1970.
+    pub as_of_ms: Option<i64>,
+    /// Analyzers that the user brought. They come before those built in that have the same name.
+    pub analyzers: Vec<Arc<dyn Analyzer>>,
+    /// Where what does not fit into memory is put; the system's directory for temporary files if nothing is said.
+    pub temporary: Option<PathBuf>,
+    /// Where seeds come from that nobody named.
+    pub random: Random,
+}
+
+impl Options {
+    /// 512 MiB, two threads, everything that there is.
+    pub fn new(random: Random) -> Options {
+        Options {
+            memory_bytes: 512 << 20,
+            threads: 2,
+            as_of_ms: None,
+            analyzers: Vec::new(),
+            temporary: None,
+            random,
+        }
+    }
+}
+
+/// The languages that queries are written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    /// The Web-in-a-Box language: see [`crate::wib`].
+    Wib,
+    /// SQL, as DataFusion has it.
+    Sql,
+}

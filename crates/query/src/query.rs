@@ -1,0 +1,141 @@
+//! [`Query`]: a plan that can be explained and run.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::physical_plan::{ExecutionPlan, execute_stream};
+use datafusion::prelude::SessionContext;
+use futures::StreamExt as _;
+
+use crate::cancel::Cancel;
+use crate::content::tally::{Failures, Tally};
+use crate::error::QueryError;
+use crate::session::Session;
+use crate::sink::Sink;
+
+/// See the module. Made by [`Session::plan`].
+pub struct Query {
+    pub(crate) session: Session,
+    pub(crate) context: SessionContext,
+    pub(crate) plan: LogicalPlan,
+    pub(crate) tally: Arc<Tally>,
+    pub(crate) seeds: Vec<u64>,
+    pub(crate) as_of_ms: Option<i64>,
+}
+
+/// How far a query has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Rows of the answer so far.
+    pub rows: u64,
+    /// Documents looked at so far.
+    pub documents: u64,
+    /// And how many there are, once that is known.
+    pub documents_total: Option<u64>,
+    /// What the documents looked at take in the archives.
+    pub bytes: u64,
+    /// And what all of them take.
+    pub bytes_total: Option<u64>,
+}
+
+/// What a query did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Rows of the answer.
+    pub rows: u64,
+    /// Documents that were read from archives.
+    pub documents_read: u64,
+    /// Bytes of archives that were read.
+    pub archive_bytes_read: u64,
+    /// Values that were taken from kept columns instead of being computed.
+    pub values_kept: u64,
+    /// What analyzers and archives did wrong; empty if nothing.
+    pub failures: Vec<Failures>,
+    /// The seeds of samples, given or drawn.
+    pub seeds: Vec<u64>,
+    /// The date that the answer holds for: milliseconds since 1970.
+    pub as_of_ms: Option<i64>,
+    /// It was stopped: the answer is not complete.
+    pub cancelled: bool,
+}
+
+impl Query {
+    /// The columns of the answer.
+    pub fn schema(&self) -> SchemaRef {
+        Arc::new(self.plan.schema().as_arrow().clone())
+    }
+
+    /// The seeds of its samples, given or drawn.
+    pub fn seeds(&self) -> &[u64] {
+        &self.seeds
+    }
+
+    /// The date that it holds for: milliseconds since 1970.
+    pub fn as_of_ms(&self) -> Option<i64> {
+        self.as_of_ms
+    }
+
+    /// The plan that is carried out.
+    pub(crate) fn physical(&self) -> Result<Arc<dyn ExecutionPlan>, QueryError> {
+        let state = self.context.state();
+        Ok(self.session.inner.runtime.block_on(state.create_physical_plan(&self.plan))?)
+    }
+
+    /// Runs it: rows go into `sink`, and `progress` is called now and then. Whatever happens, the sink is finished, so that what
+    /// it has written is whole.
+    pub fn run(
+        self,
+        sink: &mut dyn Sink,
+        progress: &mut dyn FnMut(&Progress),
+        cancel: &Cancel,
+    ) -> Result<Report, QueryError> {
+        let physical = self.physical()?;
+        sink.begin(&physical.schema()).map_err(QueryError::Output)?;
+        let runtime = &self.session.inner.runtime;
+        let mut rows = 0;
+        let outcome = runtime.block_on(async {
+            let mut stream = execute_stream(physical, self.context.task_ctx())?;
+            loop {
+                tokio::select! {
+                    biased;
+                    () = cancel.cancelled() => return Ok::<bool, QueryError>(true),
+                    batch = stream.next() => {
+                        let Some(batch) = batch else { return Ok(false) };
+                        let batch = batch?;
+                        sink.write(&batch).map_err(QueryError::Output)?;
+                        rows += batch.num_rows() as u64;
+                    }
+                    () = self.tally.changed.notified() => {}
+                }
+                progress(&self.progress(rows));
+            }
+        });
+        let finished = sink.finish().map_err(QueryError::Output);
+        let cancelled = outcome?;
+        finished?;
+        progress(&self.progress(rows));
+        Ok(Report {
+            rows,
+            documents_read: Tally::get(&self.tally.records_read),
+            archive_bytes_read: Tally::get(&self.tally.bytes_read),
+            values_kept: Tally::get(&self.tally.values_kept),
+            failures: self.tally.failures(),
+            seeds: self.seeds,
+            as_of_ms: self.as_of_ms,
+            cancelled,
+        })
+    }
+
+    fn progress(&self, rows: u64) -> Progress {
+        let known = self.tally.total_known.load(Ordering::Relaxed);
+        Progress {
+            rows,
+            documents: Tally::get(&self.tally.rows),
+            documents_total: known.then(|| Tally::get(&self.tally.rows_total)),
+            bytes: Tally::get(&self.tally.bytes),
+            bytes_total: known.then(|| Tally::get(&self.tally.bytes_total)),
+        }
+    }
+}

@@ -1,0 +1,291 @@
+//! [`Session`]: an open repository that answers queries.
+//!
+//! It owns the threads that compute, the memory that they may use, and a snapshot that does not change. Plans are made here, for
+//! both languages on the same table; a [`Query`] is run or explained. Calls block: no caller needs to know that there is
+//! a runtime inside.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use datafusion::arrow::array::Array as _;
+use datafusion::catalog::TableProvider as _;
+use datafusion::common::cast::as_timestamp_millisecond_array;
+use datafusion::datasource::provider_as_source;
+use datafusion::execution::memory_pool::FairSpillPool;
+use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
+use datafusion::functions_aggregate::expr_fn::max;
+use datafusion::logical_expr::{LogicalPlanBuilder, ident};
+use datafusion::prelude::{DataFrame, SessionConfig, SessionContext};
+use mattock_env::{Files, Random};
+use mattock_index::Snapshot;
+
+use crate::columns::{BODY, Column, Columns, Origin};
+use crate::complaint::{Complaint, Span};
+use crate::content::exec::Archives;
+use crate::content::tally::Tally;
+use crate::documents::{DOCUMENTS, DocumentsTable, Missing};
+use crate::error::QueryError;
+use crate::functions::any_match;
+use crate::kept::KeptColumn;
+use crate::metadata::MetadataTable;
+use crate::options::{Language, Options};
+use crate::query::Query;
+use crate::sampling::{self, sampled};
+use crate::source::Source;
+use crate::sql::complain::complain;
+use crate::sql::rewrite;
+use crate::store::{EnvStore, STORE_URL};
+use crate::wib::ast;
+use crate::wib::plan::Planner;
+
+/// Documents of one partition take at most so much memory, however much there is: more is not faster.
+const PARTITION_BYTES_MAX: usize = 4 << 20;
+
+/// See the module. Cheap to clone.
+#[derive(Clone)]
+pub struct Session {
+    pub(crate) inner: Arc<Inner>,
+}
+
+/// What all queries of a session share.
+pub(crate) struct Inner {
+    pub(crate) runtime: tokio::runtime::Runtime,
+    pub(crate) files: Files,
+    pub(crate) source: Source,
+    pub(crate) columns: Columns,
+    pub(crate) metadata: Arc<MetadataTable>,
+    environment: Arc<RuntimeEnv>,
+    options: Options,
+    random: Mutex<Random>,
+}
+
+impl Session {
+    /// A session on what a repository holds.
+    pub fn open(files: &Files, snapshot: Snapshot, options: Options) -> Result<Session, QueryError> {
+        Session::with_source(files, snapshot.into(), options)
+    }
+
+    /// A session on what `source` names.
+    pub fn with_source(files: &Files, source: Source, options: Options) -> Result<Session, QueryError> {
+        let io = QueryError::io(&source.dir);
+        let metadata = Arc::new(MetadataTable::new(files, &source).map_err(io)?);
+        let columns = Columns::new(metadata.schema(), &options.analyzers);
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(options.threads.max(1))
+            .thread_name("mattock-query")
+            .build()
+            .map_err(QueryError::io(Path::new("threads")))?;
+        let environment = environment(files, &options)?;
+        let random = Mutex::new(options.random.clone());
+        let inner =
+            Inner { runtime, files: files.clone(), source, columns, metadata, environment, options, random };
+        Ok(Session { inner: Arc::new(inner) })
+    }
+
+    /// The plan of one query.
+    pub fn plan(&self, text: &str, language: Language) -> Result<Query, QueryError> {
+        let mut queries = self.plan_all(text, language)?;
+        match (queries.pop(), queries.is_empty()) {
+            (Some(query), true) => Ok(query),
+            _ => Err(Complaint::at(text, Span::new(0, 0), "this is more than one query")
+                .hint("ask them one by one")
+                .into()),
+        }
+    }
+
+    /// The plans of all queries in a text; of SQL there is one.
+    pub fn plan_all(&self, text: &str, language: Language) -> Result<Vec<Query>, QueryError> {
+        match language {
+            Language::Sql => Ok(vec![self.plan_sql(text)?]),
+            Language::Wib => {
+                crate::wib::parse(text)?.iter().map(|query| self.plan_wib(text, query)).collect()
+            }
+        }
+    }
+
+    /// The plans of all queries in a text whose answers go to [`FilesSink`](crate::sink::FilesSink). In the Web-in-a-Box language `content`
+    /// means the document's bytes then, and the columns that give files their names are added; SQL says what it wants itself.
+    pub fn plan_files(&self, text: &str, language: Language) -> Result<Vec<Query>, QueryError> {
+        if language == Language::Sql {
+            return self.plan_all(text, language);
+        }
+        let mut queries = crate::wib::parse(text)?;
+        for query in &mut queries {
+            for column in query.columns.iter_mut().filter(|column| column.value == "content") {
+                column.value = BODY.to_string();
+            }
+            for name in ["instance", "content_mime_detected", "content_mime_type"] {
+                let is_there = self.inner.columns.index().field_with_name(name).is_ok();
+                if is_there && !query.columns.iter().any(|column| column.value == name) {
+                    query.columns.push(ast::Placed::new(name.to_string(), Span::default()));
+                }
+            }
+        }
+        queries.iter().map(|query| self.plan_wib(text, query)).collect()
+    }
+
+    fn plan_wib(&self, text: &str, query: &ast::Query) -> Result<Query, QueryError> {
+        let planner = Planner { text, columns: &self.inner.columns };
+        let named = planner.named(query)?;
+        let condition = query.condition.as_ref().map(|condition| planner.condition(condition)).transpose()?;
+        let seed = query.sampling.as_ref().map(|sampling| match &sampling.seed {
+            Some(seed) => seed.value,
+            None => self.draw(),
+        });
+        let as_of_ms = self.as_of(seed.is_some())?;
+        let tally = Arc::new(Tally::default());
+        let table = self.table(named, as_of_ms, None, &tally)?;
+        let plan = (|| {
+            let mut plan = LogicalPlanBuilder::scan(DOCUMENTS, provider_as_source(Arc::new(table)), None)?;
+            if let Some((sampling, seed)) = query.sampling.as_ref().zip(seed) {
+                plan = plan.filter(sampled(sampling.probability.value, seed))?;
+            }
+            if let Some(condition) = condition {
+                plan = plan.filter(condition)?;
+            }
+            let mut columns = Vec::new();
+            for (at, column) in query.columns.iter().enumerate() {
+                // The same column twice is asked for twice, under two names.
+                let before = query.columns[..at].iter().filter(|other| other.value == column.value).count();
+                let name = ident(&column.value);
+                columns.push(if before == 0 {
+                    name
+                } else {
+                    name.alias(format!("{}_{}", column.value, before + 1))
+                });
+            }
+            plan.project(columns)?.build()
+        })()?;
+        Ok(Query {
+            session: self.clone(),
+            context: self.context()?,
+            plan,
+            tally,
+            seeds: seed.into_iter().collect(),
+            as_of_ms,
+        })
+    }
+
+    fn plan_sql(&self, text: &str) -> Result<Query, QueryError> {
+        let complain =
+            |error: datafusion::common::DataFusionError| complain(text, &self.inner.columns, &error);
+        let context = self.context()?;
+        let state = context.state();
+        let dialect = state.config().options().sql_parser.dialect;
+        let mut statement = state.sql_to_statement(text, &dialect).map_err(complain)?;
+        if !rewrite::is_query(&statement) {
+            let hint = "begin with `select` or `with`";
+            return Err(Complaint::at(text, Span::new(0, 0), "only queries are answered here")
+                .hint(hint)
+                .into());
+        }
+        let named = rewrite::named(text, &self.inner.columns);
+        let seeds = rewrite::rewrite(&mut statement, &named, &mut || self.draw());
+        let as_of_ms = self.as_of(!seeds.is_empty())?;
+        let tally = Arc::new(Tally::default());
+        let table = self.table(named, as_of_ms, None, &tally)?;
+        context.register_table(DOCUMENTS, Arc::new(table))?;
+        let planned =
+            self.inner.runtime.block_on(context.state().statement_to_plan(statement)).map_err(complain)?;
+        // Types are checked by the analyzer, whose complaints are about the text too.
+        context.state().optimize(&planned).map_err(complain)?;
+        Ok(Query { session: self.clone(), context, plan: planned, tally, seeds, as_of_ms })
+    }
+
+    /// A context with our functions and nothing in it yet.
+    pub(crate) fn context(&self) -> Result<SessionContext, QueryError> {
+        let mut config = SessionConfig::new().with_target_partitions(self.inner.options.threads.max(1));
+        config.options_mut().sql_parser.collect_spans = true;
+        // What a sort sets aside for merging its runs must fit into a small memory, too.
+        let aside = &mut config.options_mut().execution.sort_spill_reservation_bytes;
+        *aside = (*aside).min(self.inner.options.memory_bytes / 16 / self.inner.options.threads.max(1));
+        let context = SessionContext::new_with_config_rt(config, self.inner.environment.clone());
+        context.register_udf(sampling::udf());
+        context.register_udf(any_match());
+        Ok(context)
+    }
+
+    /// The table with the columns of the index and `named`.
+    pub(crate) fn table(
+        &self,
+        named: Vec<Column>,
+        as_of_ms: Option<i64>,
+        only_missing: Option<Missing>,
+        tally: &Arc<Tally>,
+    ) -> Result<DocumentsTable, QueryError> {
+        let inner = &self.inner;
+        let index = inner.columns.index().fields().iter();
+        let mut columns: Vec<Column> =
+            index.map(|field| Column { field: field.as_ref().clone(), origin: Origin::Index }).collect();
+        columns.extend(named.into_iter().filter(|column| !matches!(column.origin, Origin::Index)));
+        let mut kept = BTreeMap::new();
+        if only_missing.is_none() {
+            for column in &columns {
+                if let Origin::Analyzer(analyzer) = &column.origin
+                    && let Some(found) = KeptColumn::open(&inner.files, &inner.source.dir, analyzer.as_ref())
+                        .map_err(QueryError::io(&inner.source.dir))?
+                {
+                    kept.insert(column.field.name().clone(), found);
+                }
+            }
+        }
+        let threads = inner.options.threads.max(1);
+        Ok(DocumentsTable {
+            metadata: inner.metadata.clone(),
+            columns,
+            archives: Archives { files: inner.files.clone(), path: inner.source.archive.clone() },
+            as_of_ms,
+            kept,
+            tally: tally.clone(),
+            only_missing,
+            partitions: threads,
+            bytes_max: (inner.options.memory_bytes / 8 / threads).min(PARTITION_BYTES_MAX),
+        })
+    }
+
+    fn draw(&self) -> u64 {
+        let mut random = self.inner.random.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        // Seeds are said, written down and typed again: ten digits are enough.
+        random.below(10_000_000_000)
+    }
+
+    /// The date that a query holds for: the one asked for, or for a sample that of the newest document there is, so that it can be
+    /// drawn again when there are more.
+    fn as_of(&self, is_sample: bool) -> Result<Option<i64>, QueryError> {
+        match self.inner.options.as_of_ms {
+            None if is_sample => self.newest(),
+            given => Ok(given),
+        }
+    }
+
+    /// When the newest document was fetched.
+    pub fn newest(&self) -> Result<Option<i64>, QueryError> {
+        let source = provider_as_source(self.inner.metadata.clone());
+        let schema = self.inner.metadata.schema();
+        let context = self.context()?;
+        let answer = self.inner.runtime.block_on(async {
+            let plan =
+                LogicalPlanBuilder::scan(DOCUMENTS, source, Some(vec![schema.index_of("fetch_time")?]))?
+                    .aggregate(Vec::<datafusion::logical_expr::Expr>::new(), vec![max(ident("fetch_time"))])?
+                    .build()?;
+            DataFrame::new(context.state(), plan).collect().await
+        })?;
+        let Some(batch) = answer.iter().find(|batch| batch.num_rows() > 0) else { return Ok(None) };
+        let times = as_timestamp_millisecond_array(batch.column(0))?;
+        Ok(times.is_valid(0).then(|| times.value(0)))
+    }
+}
+
+fn environment(files: &Files, options: &Options) -> Result<Arc<RuntimeEnv>, QueryError> {
+    // A quarter is for what is under way between operators and for documents.
+    let pool = FairSpillPool::new(options.memory_bytes / 4 * 3);
+    let mut builder = RuntimeEnvBuilder::new().with_memory_pool(Arc::new(pool));
+    if let Some(directory) = &options.temporary {
+        builder = builder.with_temp_file_path(directory);
+    }
+    let environment = builder.build_arc()?;
+    let url = datafusion::datasource::object_store::ObjectStoreUrl::parse(STORE_URL)?;
+    environment.register_object_store(url.as_ref(), Arc::new(EnvStore::new(files.clone())));
+    Ok(environment)
+}

@@ -1,0 +1,65 @@
+//! [`Source`]: what a session asks, as files: the parts of the index, what is committed but in no part yet, and where archives are.
+//!
+//! Made from a snapshot of the repository; read by the tables. It never changes while a session is open, so that a query during a
+//! crawl sees exactly what was committed when it began.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::datatypes::SchemaRef;
+use mattock_index::Snapshot;
+
+/// Where the documents are.
+#[derive(Clone)]
+pub struct Source {
+    /// The directory of the repository; kept columns lie below it.
+    pub dir: PathBuf,
+    /// The columns that the index has.
+    pub schema: SchemaRef,
+    /// Parquet files with rows of that schema.
+    pub parts: Vec<PathBuf>,
+    /// Further rows of that schema, committed but in no part yet.
+    pub tail: Vec<RecordBatch>,
+    /// The path of the archive file that rows name.
+    pub archive: Arc<dyn Fn(&str) -> PathBuf + Send + Sync>,
+}
+
+impl Source {
+    /// Parts and archive files of one directory.
+    pub fn new(dir: &Path, schema: SchemaRef, parts: Vec<PathBuf>, tail: Vec<RecordBatch>) -> Source {
+        let archives = dir.to_path_buf();
+        Source {
+            dir: dir.to_path_buf(),
+            schema,
+            parts,
+            tail,
+            archive: Arc::new(move |name| archives.join(name)),
+        }
+    }
+}
+
+impl From<Snapshot> for Source {
+    fn from(snapshot: Snapshot) -> Source {
+        Source {
+            dir: snapshot.directory().to_path_buf(),
+            schema: mattock_index::schema(),
+            parts: snapshot.parts().to_vec(),
+            tail: snapshot.tail().to_vec(),
+            archive: Arc::new(move |name| snapshot.archive(name)),
+        }
+    }
+}
+
+impl fmt::Debug for Source {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let rows: usize = self.tail.iter().map(RecordBatch::num_rows).sum();
+        formatter
+            .debug_struct("Source")
+            .field("dir", &self.dir)
+            .field("parts", &self.parts)
+            .field("tail", &rows)
+            .finish()
+    }
+}

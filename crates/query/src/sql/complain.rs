@@ -1,0 +1,102 @@
+//! DataFusion's errors about a text of SQL, with their places, and advice on columns.
+
+use datafusion::common::{DataFusionError, SchemaError};
+
+use crate::columns::Columns;
+use crate::complaint::{Complaint, Span, nearest};
+use crate::error::QueryError;
+use crate::wib::plan::unknown;
+
+/// What `error` says about `text`.
+pub(crate) fn complain(text: &str, columns: &Columns, error: &DataFusionError) -> QueryError {
+    let place = error.diagnostic().and_then(|diagnostic| diagnostic.span).map(|span| {
+        let at = |location: datafusion::common::Location| offset(text, location.line, location.column);
+        Span::new(at(span.start), at(span.end))
+    });
+    let root = error.find_root();
+    match root {
+        DataFusionError::SchemaError(reason, _) => {
+            if let SchemaError::FieldNotFound { field, .. } = reason.as_ref() {
+                let span = place.or_else(|| find_word(text, &field.name));
+                return unknown_column(text, columns, span, &field.name).into();
+            }
+        }
+        DataFusionError::SQL(reason, _) => {
+            let (message, span) = syntax(text, &reason.to_string());
+            return Complaint { text: text.to_string(), span, message, hint: None }.into();
+        }
+        _ => {}
+    }
+    let message = match error.diagnostic() {
+        Some(diagnostic) => diagnostic.message.clone(),
+        None => root.strip_backtrace().trim_start_matches("Error during planning: ").to_string(),
+    };
+    let hint =
+        error.diagnostic().and_then(|diagnostic| diagnostic.helps.first()).map(|help| help.message.clone());
+    Complaint { text: text.to_string(), span: place, message, hint }.into()
+}
+
+fn unknown_column(text: &str, columns: &Columns, span: Option<Span>, name: &str) -> Complaint {
+    let names = columns.names();
+    match span {
+        Some(span) => unknown(text, span, name, &names),
+        None => {
+            let hint =
+                nearest(name, names.iter().map(String::as_str)).map(|name| format!("did you mean `{name}`?"));
+            Complaint {
+                text: text.to_string(),
+                span: None,
+                message: format!("there is no column `{name}`"),
+                hint,
+            }
+        }
+    }
+}
+
+/// The message of a syntax error without its place, and the place.
+fn syntax(text: &str, reason: &str) -> (String, Option<Span>) {
+    let reason = reason.trim_start_matches("sql parser error: ");
+    let Some((message, place)) = reason.split_once(" at Line: ") else {
+        return (reason.to_string(), end_of(text, reason));
+    };
+    let mut numbers = place.split(|letter: char| !letter.is_ascii_digit()).filter(|part| !part.is_empty());
+    let (line, column) = (
+        numbers.next().and_then(|line| line.parse().ok()),
+        numbers.next().and_then(|column| column.parse().ok()),
+    );
+    let span = line.zip(column).map(|(line, column)| {
+        let start = offset(text, line, column);
+        Span::new(start, start + word_length(&text[start..]))
+    });
+    (message.to_string(), span)
+}
+
+/// An error about the end of the text is at its end.
+fn end_of(text: &str, reason: &str) -> Option<Span> {
+    let end = text.trim_end().len();
+    reason.contains("EOF").then(|| Span::new(end, end))
+}
+
+/// The offset of a line and a column, both from 1.
+fn offset(text: &str, line: u64, column: u64) -> usize {
+    let line = usize::try_from(line).unwrap_or(1).max(1);
+    let column = usize::try_from(column).unwrap_or(1).max(1);
+    let start: usize = text.split_inclusive('\n').take(line - 1).map(str::len).sum();
+    let rest = &text[start..];
+    start + rest.char_indices().nth(column - 1).map_or(rest.len(), |(at, _)| at)
+}
+
+fn word_length(text: &str) -> usize {
+    let length = text.find(|letter: char| !letter.is_alphanumeric() && letter != '_').unwrap_or(text.len());
+    if length == 0 { text.chars().next().map_or(0, char::len_utf8) } else { length }
+}
+
+/// Where a name stands in the text, as a word.
+fn find_word(text: &str, word: &str) -> Option<Span> {
+    let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
+    text.to_ascii_lowercase().match_indices(&word.to_ascii_lowercase()).find_map(|(at, found)| {
+        let end = at + found.len();
+        let alone = !text[..at].ends_with(is_part) && !text[end..].starts_with(is_part);
+        alone.then_some(Span::new(at, end))
+    })
+}

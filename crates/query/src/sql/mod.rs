@@ -1,0 +1,7 @@
+//! SQL: DataFusion's parser, with a few words of our own, and errors in the form that the other language has.
+//!
+//! Before the text becomes a plan, `rewrite` looks through it: which computed columns it names, that `*` means the columns of the
+//! index, and that `sampled(p, seed)` reads the instance key. Only queries are answered; nothing can be changed or written by SQL.
+
+pub(crate) mod complain;
+pub(crate) mod rewrite;

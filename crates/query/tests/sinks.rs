@@ -1,0 +1,79 @@
+//! Answers in every format, and that what was stopped is whole.
+
+use bytes::Bytes;
+use datafusion::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use mattock_query::sink::{FilesSink, ParquetSink, TableSink};
+use mattock_query::{Cancel, Language};
+
+use crate::world::{World, dir, pages};
+
+#[test]
+fn a_parquet_file_has_all_rows_also_of_a_query_that_was_stopped() {
+    let world = World::new(pages(90));
+    let session = world.session();
+    for stop in [false, true] {
+        let cancel = Cancel::new();
+        let mut out = Vec::new();
+        let mut sink = ParquetSink::new(&mut out);
+        let query = session.plan("select name, title, links, insertionDate", Language::Wib).unwrap();
+        let report = query
+            .run(
+                &mut sink,
+                &mut |progress| {
+                    if stop && progress.rows > 0 {
+                        cancel.cancel()
+                    }
+                },
+                &cancel,
+            )
+            .unwrap();
+        drop(sink);
+        let reader = ParquetRecordBatchReaderBuilder::try_new(Bytes::from(out)).unwrap().build().unwrap();
+        let rows: usize = reader.map(|batch| batch.unwrap().num_rows()).sum();
+        assert_eq!(rows as u64, report.rows);
+        assert!(report.rows == 90 || stop && report.cancelled);
+    }
+}
+
+#[test]
+fn a_directory_has_a_file_for_each_document() {
+    let world = World::new(pages(9));
+    let session = world.session();
+    let query = session
+        .plan_files("select name, content where host = \"a.example.org\"", Language::Wib)
+        .unwrap()
+        .pop()
+        .unwrap();
+    let out = dir().join("out");
+    let report = query.run(&mut FilesSink::new(&world.files, &out), &mut |_| {}, &Cancel::new()).unwrap();
+    assert_eq!(report.rows, 3);
+    let index = String::from_utf8(world.files.read(&out.join("index.jsonl")).unwrap()).unwrap();
+    assert_eq!(index.lines().count(), 3);
+    for doc in world.docs.iter().filter(|doc| doc.host() == "a.example.org") {
+        let ending = if doc.mime == Some("text/html") { "html" } else { "bin" };
+        let name = format!("{}.{ending}", doc.instance());
+        assert_eq!(world.files.read(&out.join(&name)).unwrap(), doc.body.as_bytes());
+        let line =
+            format!("{{\"file\":\"{name}\",\"name\":\"{}\",\"instance\":\"{}\"", doc.url, doc.instance());
+        assert!(index.contains(&line), "{index}");
+    }
+}
+
+#[test]
+fn a_table_is_as_wide_as_the_terminal() {
+    let world = World::new(pages(3));
+    let mut out = Vec::new();
+    let query = world
+        .session()
+        .plan("select url, fetch_status, content from documents order by url", Language::Sql)
+        .unwrap();
+    query.run(&mut TableSink::new(&mut out, 60), &mut |_| {}, &Cancel::new()).unwrap();
+    let expected = "\
+url                fetch_status  content
+─────────────────  ────────────  ───────────────────────────
+http://b.example…           200  <html><head><title>Page 1<…
+http://c.example…           200  <html><head><title>Page 2<…
+https://a.exampl…           200  <html><head><title>Page 0<…
+";
+    assert_eq!(String::from_utf8(out).unwrap().lines().count(), expected.lines().count());
+}

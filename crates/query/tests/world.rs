@@ -1,0 +1,267 @@
+//! A small repository in memory: pages, their archive, and an index with Common Crawl's columns and ours.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use datafusion::arrow::array::{
+    ArrayRef, Int16Array, Int32Array, Int64Array, RecordBatch, StringArray, TimestampMillisecondArray,
+};
+use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
+use datafusion::parquet::arrow::ArrowWriter;
+use datafusion::parquet::file::properties::WriterProperties;
+use mattock_env::{Files, OpenMode, Random, SimFiles, UnixTime};
+use mattock_query::sink::MemorySink;
+use mattock_query::{Cancel, Language, Options, Query, Report, Session, Source};
+use mattock_repository::{Page, WarcWriter, WriterOptions};
+
+/// The first day of the crawl: 2000/10/01.
+pub const START_MS: i64 = 970_358_400_000;
+pub const DAY_MS: i64 = 86_400_000;
+
+/// What a test says about one instance; the rest follows.
+#[derive(Clone, Debug)]
+pub struct Doc {
+    pub url: String,
+    pub time_ms: i64,
+    pub status: i16,
+    pub mime: Option<&'static str>,
+    pub title: String,
+    pub body: String,
+}
+
+impl Doc {
+    pub fn page(url: &str, day: i64, title: &str) -> Doc {
+        let body = format!(
+            "<html><head><title>{title}</title></head><body><a href='/next'>next</a> {title} text</body></html>"
+        );
+        Doc {
+            url: url.into(),
+            time_ms: START_MS + day * DAY_MS,
+            status: 200,
+            mime: Some("text/html"),
+            title: title.into(),
+            body,
+        }
+    }
+
+    pub fn instance(&self) -> String {
+        let key = format!("{} {}", self.url, self.time_ms);
+        format!("{:016x}", xxhash_rust::xxh3::xxh3_64(key.as_bytes()))
+    }
+
+    pub fn digest(&self) -> String {
+        format!("{:032X}", xxhash_rust::xxh3::xxh3_128(self.body.as_bytes()))
+    }
+
+    pub fn host(&self) -> &str {
+        self.url.split('/').nth(2).unwrap()
+    }
+}
+
+pub struct World {
+    pub files: Files,
+    pub docs: Vec<Doc>,
+    rows: Vec<(Doc, String, u64, u64)>,
+}
+
+pub fn dir() -> PathBuf {
+    PathBuf::from("/repository")
+}
+
+pub fn schema() -> SchemaRef {
+    let text = |name: &str, nullable: bool| Field::new(name, DataType::Utf8, nullable);
+    let mut fields = vec![text("url_surtkey", false), text("url", false), text("url_host_name", false)];
+    for name in ["url_host_tld", "url_host_registered_domain"] {
+        fields.push(text(name, true));
+    }
+    fields.extend([
+        text("url_protocol", false),
+        Field::new("url_port", DataType::Int32, true),
+        text("url_path", false),
+    ]);
+    fields.push(Field::new(
+        "fetch_time",
+        DataType::Timestamp(TimeUnit::Millisecond, Some("UTC".into())),
+        false,
+    ));
+    fields.push(Field::new("fetch_status", DataType::Int16, false));
+    fields.extend(["content_digest", "content_mime_type", "content_truncated"].map(|name| text(name, true)));
+    fields.push(text("warc_filename", false));
+    fields.extend(
+        ["warc_record_offset", "warc_record_length"].map(|name| Field::new(name, DataType::Int32, false)),
+    );
+    fields.push(Field::new("took_ms", DataType::Int64, true));
+    fields.push(text("instance", false));
+    Arc::new(Schema::new(fields))
+}
+
+impl World {
+    /// Stores `docs`.
+    pub fn new(docs: Vec<Doc>) -> World {
+        let files = Files::simulated(SimFiles::new(Random::from_seed(1)));
+        let mut world = World { files, docs: Vec::new(), rows: Vec::new() };
+        world.add(docs);
+        world
+    }
+
+    /// Stores more.
+    pub fn add(&mut self, docs: Vec<Doc>) {
+        let options = WriterOptions { file_bytes_max: 20_000, ..WriterOptions::default() };
+        let mut writer =
+            WarcWriter::open(&self.files, &dir().join("archive"), options, Random::from_seed(2)).unwrap();
+        for doc in docs {
+            let mime = doc.mime.unwrap_or("application/octet-stream");
+            let head = format!(
+                "HTTP/1.1 {} OK\r\nContent-Type: {mime}\r\nServer: test/{}\r\nContent-Length: {}\r\n\r\n",
+                doc.status,
+                doc.host(),
+                doc.body.len()
+            );
+            let written = writer
+                .write_page(&Page {
+                    url: &doc.url,
+                    ip: None,
+                    date: UnixTime::from_micros(doc.time_ms * 1_000),
+                    request: b"",
+                    response_head: head.as_bytes(),
+                    body: doc.body.as_bytes(),
+                    truncated: None,
+                    security: None,
+                    metadata: &[],
+                })
+                .unwrap();
+            self.rows.push((
+                doc.clone(),
+                written.place.file.to_string(),
+                written.place.offset,
+                written.place.length,
+            ));
+            self.docs.push(doc);
+        }
+        writer.finish().unwrap();
+    }
+
+    fn batch(rows: &[(Doc, String, u64, u64)]) -> RecordBatch {
+        let text = |value: &dyn Fn(&(Doc, String, u64, u64)) -> Option<String>| -> ArrayRef {
+            Arc::new(rows.iter().map(value).collect::<StringArray>())
+        };
+        let place = |value: &dyn Fn(&(Doc, String, u64, u64)) -> u64| -> ArrayRef {
+            Arc::new(rows.iter().map(|row| Some(i32::try_from(value(row)).unwrap())).collect::<Int32Array>())
+        };
+        let times = rows.iter().map(|(doc, ..)| Some(doc.time_ms)).collect::<TimestampMillisecondArray>();
+        let columns: Vec<ArrayRef> = vec![
+            text(&|(doc, ..)| Some(doc.host().split('.').rev().collect::<Vec<_>>().join(",") + ")/")),
+            text(&|(doc, ..)| Some(doc.url.clone())),
+            text(&|(doc, ..)| Some(doc.host().to_string())),
+            text(&|(doc, ..)| doc.host().rsplit('.').next().map(str::to_string)),
+            text(&|(doc, ..)| Some(doc.host().to_string())),
+            text(&|(doc, ..)| doc.url.split(':').next().map(str::to_string)),
+            Arc::new(rows.iter().map(|_| None::<i32>).collect::<Int32Array>()),
+            text(&|(doc, ..)| Some(format!("/{}", doc.url.splitn(4, '/').nth(3).unwrap_or_default()))),
+            Arc::new(times.with_timezone("UTC")),
+            Arc::new(rows.iter().map(|(doc, ..)| Some(doc.status)).collect::<Int16Array>()),
+            text(&|(doc, ..)| Some(doc.digest())),
+            text(&|(doc, ..)| doc.mime.map(str::to_string)),
+            text(&|_| None),
+            text(&|(_, file, ..)| Some(file.clone())),
+            place(&|(_, _, offset, _)| *offset),
+            place(&|(.., length)| *length),
+            Arc::new(rows.iter().map(|(doc, ..)| Some(doc.time_ms % 1_000)).collect::<Int64Array>()),
+            text(&|(doc, ..)| Some(doc.instance())),
+        ];
+        RecordBatch::try_new(schema(), columns).unwrap()
+    }
+
+    /// Two parts of several row groups, and a tail.
+    pub fn source(&self) -> Source {
+        let mut rows = self.rows.clone();
+        rows.sort_by(|left, right| left.0.url.cmp(&right.0.url));
+        let third = rows.len() / 3;
+        let mut parts = Vec::new();
+        for (number, rows) in [&rows[..third], &rows[third..2 * third]].into_iter().enumerate() {
+            if !rows.is_empty() {
+                let path = dir().join(format!("index/part-{number}.parquet"));
+                write_parquet(&self.files, &path, &World::batch(rows));
+                parts.push(path);
+            }
+        }
+        let tail = if rows.is_empty() { Vec::new() } else { vec![World::batch(&rows[2 * third..])] };
+        let mut source = Source::new(&dir(), schema(), parts, tail);
+        source.archive = Arc::new(|name| dir().join("archive").join(name));
+        source
+    }
+
+    pub fn session(&self) -> Session {
+        self.session_with(|_| {})
+    }
+
+    pub fn session_with(&self, change: impl FnOnce(&mut Options)) -> Session {
+        let mut options = Options::new(Random::from_seed(5));
+        change(&mut options);
+        Session::with_source(&self.files, self.source(), options).unwrap()
+    }
+
+    /// Takes the archive away.
+    pub fn remove_archive(&self) {
+        self.files.remove_dir_all(&dir().join("archive")).unwrap();
+    }
+}
+
+fn write_parquet(files: &Files, path: &Path, batch: &RecordBatch) {
+    files.create_dir_all(path.parent().unwrap()).unwrap();
+    let properties = WriterProperties::builder().set_max_row_group_row_count(Some(7)).build();
+    let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties)).unwrap();
+    writer.write(batch).unwrap();
+    let bytes = writer.into_inner().unwrap();
+    files.open(path, OpenMode::CreateOrTruncate).unwrap().write_all_at(&bytes, 0).unwrap();
+}
+
+/// The rows of an answer as JSON, sorted: plans give them in any order.
+pub fn run(query: Query) -> (Vec<String>, Report) {
+    let (mut lines, report) = run_in_order(query);
+    lines.sort();
+    (lines, report)
+}
+
+pub fn run_in_order(query: Query) -> (Vec<String>, Report) {
+    let mut out = Vec::new();
+    let mut sink = mattock_query::sink::JsonSink::new(&mut out);
+    let report = query.run(&mut sink, &mut |_| {}, &Cancel::new()).unwrap();
+    let text = String::from_utf8(out).unwrap();
+    (text.lines().map(str::to_string).collect(), report)
+}
+
+pub fn wib(session: &Session, text: &str) -> Vec<String> {
+    run(session.plan(text, Language::Wib).unwrap_or_else(|error| panic!("{error}"))).0
+}
+
+pub fn sql(session: &Session, text: &str) -> Vec<String> {
+    run(session.plan(text, Language::Sql).unwrap_or_else(|error| panic!("{error}"))).0
+}
+
+/// The rows of an answer as batches.
+pub fn batches(query: Query) -> Vec<RecordBatch> {
+    let mut sink = MemorySink::default();
+    query.run(&mut sink, &mut |_| {}, &Cancel::new()).unwrap();
+    sink.batches
+}
+
+/// Pages on a few hosts over two months, some of them fetched twice, some changed.
+pub fn pages(count: usize) -> Vec<Doc> {
+    (0..count)
+        .map(|number| {
+            let host = ["a.example.org", "b.example.org", "c.example.com"][number % 3];
+            let ending = ["html", "ram", "txt"][number / 3 % 3];
+            let scheme = if number % 5 == 0 { "https" } else { "http" };
+            let mut doc = Doc::page(
+                &format!("{scheme}://{host}/page{number}.{ending}"),
+                number as i64 % 60,
+                &format!("Page {number}"),
+            );
+            if ending == "ram" {
+                doc.mime = Some("audio/x-pn-realaudio");
+            }
+            doc
+        })
+        .collect()
+}
