@@ -243,7 +243,7 @@ fn a_length_that_lies_costs_no_memory() {
     }
 }
 
-const PARTS: [&[u8]; 17] = [
+const PARTS: [&[u8]; 20] = [
     b"WARC/1.1\r\n",
     b"Content-Length: 3",
     b"Content-Length: 70000",
@@ -252,6 +252,10 @@ const PARTS: [&[u8]; 17] = [
     b"\r\n\r\n",
     b"abc",
     b" folded",
+    // Of ARC files, and of what comes before their time.
+    b"http://a/ 192.0.2.1 20020103040507 text/html 3\n",
+    b"filedesc://a 0.0.0.0 20020103040507 text/plain 0\n",
+    b"warc/0.9 ",
     b":",
     b"\x1f\x8b\x08",
     // A frame's first bytes, alone, with a block of three bytes, with one of zeros; and skippable frames.
@@ -274,6 +278,12 @@ proptest! {
         let bytes = parts.concat();
         put(&files, &path, &bytes);
         read(&files, &path);
+        let mut reader = WarcReader::open(&files, &path).unwrap().go_on_behind_damage();
+        let mut calls = 0;
+        while !matches!(reader.next_record(), Ok(None)) {
+            calls += 1;
+            prop_assert!(calls <= 2 * bytes.len(), "the reader does not come to an end");
+        }
         let before = bytes.len() as u64;
         if let Ok(report) = repair_tail(&files, &path) {
             prop_assert_eq!(report.bytes_before, before);

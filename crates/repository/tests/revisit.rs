@@ -1,6 +1,7 @@
 //! Pages that bring a payload for the second time.
 
-use mattock_repository::{Compression, Digest, Page, Truncated, WriterOptions};
+use mattock_env::{Fault, Files, Random, SimFiles};
+use mattock_repository::{Compression, Digest, Page, Truncated, WarcWriter, WriterOptions};
 
 use crate::common::*;
 
@@ -56,4 +57,47 @@ fn without_the_option_every_page_is_whole() {
     for _ in 0..3 {
         assert!(!writer.write_page(&page("http://example.org/", b"the same", &[])).unwrap().is_revisit);
     }
+}
+
+/// Whichever operation of the disk fails: what a revisit refers to is in the archive.
+#[test]
+fn no_revisit_refers_to_what_was_lost() {
+    let mut revisits = 0;
+    let mut failures = 0;
+    for operation in 0..80 {
+        let disk = SimFiles::new(Random::from_seed(operation));
+        let files = Files::simulated(disk.clone());
+        disk.fail_at(operation, Fault::Io);
+        disk.fail_at(operation + 1, Fault::Io);
+        let options = WriterOptions { revisit_payloads: 100, buffer_bytes: 1500, ..options() };
+        let Ok(mut writer) = WarcWriter::open(&files, directory(), options, Random::from_seed(7)) else {
+            continue;
+        };
+        for number in 0..30 {
+            let url = format!("http://example.org/{number}");
+            let body = format!("payload {}", number % 4).repeat(20);
+            failures += usize::from(writer.write_page(&page(&url, body.as_bytes(), &[])).is_err());
+            if number % 5 == 4 {
+                failures += usize::from(writer.sync().is_err());
+            }
+        }
+        // Twice, for the case that it failed the first time.
+        if writer.finish().is_err() {
+            writer.finish().unwrap();
+        }
+        let mut originals = Vec::new();
+        for path in archive(&files) {
+            for record in read(&files, &path).0 {
+                let id = record.get("WARC-Record-ID").unwrap().to_owned();
+                match record.get("WARC-Refers-To") {
+                    Some(original) => {
+                        revisits += 1;
+                        assert!(originals.iter().any(|known| known == original), "operation {operation}");
+                    }
+                    None => originals.push(id),
+                }
+            }
+        }
+    }
+    assert!(revisits > 100 && failures > 10, "{revisits} revisits, {failures} failures");
 }
