@@ -9,6 +9,8 @@ use std::sync::OnceLock;
 use mattock_extract::{Extracted, Options, detect_charset, extract};
 use mattock_weburl::{Base, WebUrl};
 
+use crate::text::main_text;
+
 /// One stored document.
 #[derive(Debug)]
 pub struct Document<'a> {
@@ -134,10 +136,7 @@ impl<'a> Document<'a> {
     /// The main text of a page, a line per block; of plain text all of it. `None` if it is neither.
     pub(crate) fn main_text(&self) -> Option<&str> {
         let read = || match self.form() {
-            Form::Html => {
-                let options = Options { text: true, detect: Some(detect_charset), ..Options::default() };
-                extract(self.body, self.content_type().as_deref(), &options).text
-            }
+            Form::Html => self.content().map(|content| main_text(&content)),
             Form::Plain => self.content().map(Cow::into_owned),
             Form::Other => None,
         };

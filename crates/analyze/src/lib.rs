@@ -20,6 +20,7 @@ mod built_in;
 mod document;
 mod page;
 mod sketch;
+mod text;
 mod value;
 mod words;
 

@@ -26,7 +26,6 @@ use crate::stats::Stats;
 use crate::table::Table;
 use crate::value::Value;
 use crate::writer::Writer;
-use mattock_codec::put_varint;
 
 /// A disk repository with update management; see the [crate's documentation](crate).
 pub struct Drum<V: Value> {
@@ -335,14 +334,13 @@ impl<V: Value> Drum<V> {
         let key_bytes = merge::key_bytes(self.plan.buckets);
         let buckets =
             Arc::get_mut(&mut self.open.keys).expect("an open generation is not shared with a merge");
-        buckets.append_key(bucket, &self.writer, number, written, key, key_bytes);
         self.value.clear();
-        if let Some(value) = value {
-            value.encode(&mut self.value);
-            let mut len = Vec::with_capacity(10);
-            put_varint(&mut len, self.value.len() as u64);
-            buckets.append(bucket, &self.writer, &len);
-            buckets.append(bucket, &self.writer, &self.value);
+        match value {
+            Some(value) => {
+                value.encode(&mut self.value);
+                buckets.append_value(bucket, &self.writer, (number, written), key, &self.value);
+            }
+            None => buckets.append_key(bucket, &self.writer, number, written, key, key_bytes),
         }
     }
 }

@@ -22,7 +22,7 @@ pub(crate) struct Tail {
 }
 
 impl Tail {
-    fn with_capacity(bytes: usize) -> Tail {
+    pub(crate) fn with_capacity(bytes: usize) -> Tail {
         Tail { block: Block::new(bytes), len: 0 }
     }
 
@@ -187,6 +187,7 @@ impl Generation {
             chunks: buckets.map_or(0, Buckets::chunks),
             answers: answers.is_some(),
             answer_shift: answers.map_or(0, |answers| answers.shift),
+            form: buckets.unwrap_or(&self.keys).form(),
             tail_bytes: tail.bytes().len() as u64,
             tail_sum: 0,
         }
@@ -211,7 +212,7 @@ impl Generation {
         checkpoint: u64,
         now_s: i64,
     ) -> Result<Generation> {
-        Generation::found(disk, plan, entry, (checkpoint, now_s), false)
+        Generation::found(disk, plan, entry, (checkpoint, now_s), None)
     }
 
     /// What is left of it, without the operations that cannot be read, and without the values of answers.
@@ -219,10 +220,10 @@ impl Generation {
         disk: &Arc<Disk>,
         plan: &Plan,
         entry: &GenerationEntry,
-        checkpoint: u64,
+        (checkpoint, has_values): (u64, bool),
         now_s: i64,
     ) -> Result<Generation> {
-        Generation::found(disk, plan, entry, (checkpoint, now_s), true)
+        Generation::found(disk, plan, entry, (checkpoint, now_s), Some(has_values))
     }
 
     fn found(
@@ -230,7 +231,7 @@ impl Generation {
         plan: &Plan,
         entry: &GenerationEntry,
         (checkpoint, now_s): (u64, i64),
-        salvaging: bool,
+        salvaging: Option<bool>,
     ) -> Result<Generation> {
         let plan = Plan {
             log_block_bytes: entry.log_block_bytes as usize,
@@ -256,10 +257,10 @@ impl Generation {
         if !entry.merged {
             let name = manifest::keys_name(entry.number);
             let keys = Buckets::new(disk, name, entry.number, plan.buckets, plan.chunk_bytes);
-            generation.keys = Arc::new(if salvaging {
-                keys.salvage(disk, entry.chunks, &mut tail)?
+            generation.keys = Arc::new(if let Some(has_values) = salvaging {
+                keys.salvage(disk, (entry.form, entry.chunks, has_values), &mut tail)?
             } else {
-                keys.restore(disk, entry.chunks, &mut tail)?
+                keys.restore(disk, entry.form, entry.chunks, &mut tail)?
             });
             return Ok(generation);
         }
@@ -268,10 +269,10 @@ impl Generation {
         for _ in 0..tail.varint().ok_or_else(too_short)? {
             bitmap.push(tail.u64().ok_or_else(too_short)?);
         }
-        let answers = if entry.answers && !salvaging {
+        let answers = if entry.answers && salvaging.is_none() {
             let name = manifest::answers_name(entry.number);
             let buckets = Buckets::new(disk, name, entry.number, ANSWER_PARTS, plan.chunk_bytes);
-            let buckets = buckets.restore(disk, entry.chunks, &mut tail)?;
+            let buckets = buckets.restore(disk, entry.form, entry.chunks, &mut tail)?;
             Some(Answers { buckets, shift: entry.answer_shift })
         } else {
             None

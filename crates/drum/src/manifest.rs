@@ -4,22 +4,27 @@
 //! is reading the newest one; files that no kept manifest names are litter.
 //!
 //! ```text
-//! "MTKDRUM1", varints…, checksum u32
+//! "MTKDRUM2", varints…, checksum u32
 //! ```
 //!
 //! Without it nothing of the state could be read, so there are two of it: `MANIFEST-n.copy` has the same bytes. So it is with tails.
 //!
 //! The last character of the magic is the version, of this file and of all that it names. Magic and checksum stay where they
 //! are in every version, so that an unknown one can be told from a damaged file.
+//!
+//! Version 1 is read too: its generations do not tell their [form](Form), which is the first. Files of that form may be named by later
+//! manifests, until they have been merged.
 
 use std::path::Path;
 
 use mattock_codec::{Reader, Unreadable, put_varint, seal, unseal, whole};
 use mattock_env::{Files, Unread, copy_name, without_copy};
 
+use crate::chunk::Form;
 use crate::error::{DrumError, Result};
 
-const MAGIC: &[u8; 8] = b"MTKDRUM1";
+const MAGIC: &[u8; 8] = b"MTKDRUM2";
+const FIRST_VERSION: char = '1';
 
 /// A run of the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,6 +52,8 @@ pub(crate) struct GenerationEntry {
     pub(crate) chunks: u32,
     pub(crate) answers: bool,
     pub(crate) answer_shift: u32,
+    /// How its chunks are written.
+    pub(crate) form: Form,
     pub(crate) tail_bytes: u64,
     pub(crate) tail_sum: u32,
 }
@@ -162,6 +169,7 @@ impl Manifest {
                 u64::from(generation.answer_shift),
                 generation.tail_bytes,
                 u64::from(generation.tail_sum),
+                generation.form.number(),
             ] {
                 put(value);
             }
@@ -172,8 +180,11 @@ impl Manifest {
 
     /// Reads the manifest with this number.
     pub(crate) fn decode(bytes: &[u8], number: u64) -> std::result::Result<Manifest, Unreadable> {
-        let content = unseal(bytes, MAGIC, number)?;
-        let manifest = parse(&mut Reader::new(content)).ok_or(Unreadable::Damaged)?;
+        let (content, has_forms) = match unseal(bytes, MAGIC, number) {
+            Err(Unreadable::Version(FIRST_VERSION)) => (&bytes[MAGIC.len()..bytes.len() - 4], false),
+            unsealed => (unsealed?, true),
+        };
+        let manifest = parse(&mut Reader::new(content), has_forms).ok_or(Unreadable::Damaged)?;
         let fits = manifest.number == number && manifest.buckets.is_power_of_two();
         if fits { Ok(manifest) } else { Err(Unreadable::Damaged) }
     }
@@ -197,7 +208,7 @@ pub(crate) fn check(bytes: &[u8], number: u64) -> std::result::Result<(), Unread
     whole(Manifest::decode(bytes, number)).map(|_| ())
 }
 
-fn parse(reader: &mut Reader<'_>) -> Option<Manifest> {
+fn parse(reader: &mut Reader<'_>, has_forms: bool) -> Option<Manifest> {
     let mut manifest = Manifest {
         number: reader.varint()?,
         buckets: reader.varint()?,
@@ -229,6 +240,7 @@ fn parse(reader: &mut Reader<'_>) -> Option<Manifest> {
             answer_shift: narrow(reader)?,
             tail_bytes: reader.varint()?,
             tail_sum: narrow(reader)?,
+            form: if has_forms { Form::from_number(reader.varint()?)? } else { Form::First },
         });
     }
     Some(manifest)
@@ -272,10 +284,10 @@ mod tests {
     #[test]
     fn a_later_version_is_named() {
         let mut bytes = Manifest { number: 1, buckets: 1, ..Manifest::default() }.encode();
-        bytes[7] = b'2';
+        bytes[7] = b'3';
         let content = bytes.len() - 4;
         let sum = mattock_codec::checksum(0, 1, &[&bytes[..content]]);
         bytes[content..].copy_from_slice(&sum.to_le_bytes());
-        assert_eq!(Manifest::decode(&bytes, 1), Err(Unreadable::Version('2')));
+        assert_eq!(Manifest::decode(&bytes, 1), Err(Unreadable::Version('3')));
     }
 }

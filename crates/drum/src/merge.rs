@@ -250,7 +250,7 @@ fn merge_bucket<V: Value>(inputs: &Inputs, state: &mut State, major: bool, bucke
     state.out.end_bucket()
 }
 
-/// Reads a bucket's records; `None` if they are not what [`Buckets::append_key`] wrote.
+/// Reads a bucket's records; `None` if they are not what [`Buckets::append_key`] and [`Buckets::append_value`] wrote.
 pub(crate) fn parse<V: Value>(
     raw: &[u8],
     bucket: usize,
@@ -324,7 +324,8 @@ fn apply<V: Value>(
                         value.encode(&mut state.value);
                         let mut record = number.to_le_bytes().to_vec();
                         put_counted(&mut record, &state.value);
-                        answers.buckets.append((number >> answers.shift) as usize, &inputs.writer, &record);
+                        let part = (number >> answers.shift) as usize;
+                        answers.buckets.append(part, &inputs.writer, 0, &record);
                     }
                 }
             }

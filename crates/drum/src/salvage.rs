@@ -8,8 +8,8 @@
 //! - Of a log: the blocks that fail. How many records they had follows from those that all have together; where several are lost and
 //!   their headers do not add up, nobody can tell which answer of a merge belongs to which record between them, and those that
 //!   have one are given up.
-//! - Of operations that were not merged: all behind a chunk that fails, since records are torn apart by the ends of chunks and nobody
-//!   knows whose it was. If only its header is damaged, it is put right.
+//! - Of operations that were not merged: the chunks that fail, and the records that have a byte in one (`left`). If only its header is
+//!   damaged, it is put right.
 //!
 //! Lost is what the disk does not give back. Any other error ends it.
 //!
@@ -75,7 +75,7 @@ impl<V: Value> View<V> {
         let (mut generations, mut blocks) = (Vec::new(), Vec::new());
         for (index, entry) in manifest.generations.iter().enumerate() {
             let cursor = if index == 0 { manifest.cursor } else { view::BEGINNING };
-            let generation = match Generation::salvage(&disk, &plan, entry, number, now_s) {
+            let generation = match Generation::salvage(&disk, &plan, entry, (number, !V::NONE), now_s) {
                 // Without its tail, which is kept twice, there is no telling what belongs to it.
                 Err(error) if error.is_loss() => continue,
                 other => other?,

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use mattock_env::{Block, Env, PAGE_BYTES, copy_path};
 
-use crate::buckets;
+use crate::chunk;
 use crate::disk::{DataFile, Disk};
 use crate::error::{DrumError, Result};
 use crate::generation::Generation;
@@ -236,7 +236,7 @@ impl Verifier {
         for chunk in 0..u64::from(entry.chunks).min(available / entry.chunk_bytes) {
             let offset = chunk * entry.chunk_bytes;
             let checked = file.read(&mut block, offset);
-            match checked.and_then(|()| buckets::verify(&block, &file, offset, streams)) {
+            match checked.and_then(|()| chunk::verify(&block, entry.form, &file, offset, streams)) {
                 Ok(unused) => self.zeros(file.path(), offset + unused.0, unused.1),
                 Err(error) => self.note(file.path(), error, means),
             }

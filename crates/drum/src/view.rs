@@ -123,6 +123,17 @@ impl<V: Value> View<V> {
         })
     }
 
+    /// How many operations that no merge had applied are missing, as they can be only if it was [salvaged](View::salvage); `None` if nobody
+    /// knows. Of one chunk those that have a byte in it.
+    pub fn lost_operations(&self) -> Option<u64> {
+        let waited = self.manifest.generations.iter().filter(|entry| !entry.merged).count();
+        let waiting: Vec<_> =
+            self.generations.iter().filter(|generation| generation.resolved.is_none()).collect();
+        // What a generation had that is lost as a whole, nobody knows.
+        let is_known = waiting.len() == waited;
+        waiting.iter().map(|generation| generation.keys.lost()).sum::<Option<u64>>().filter(|_| is_known)
+    }
+
     /// The number of the checkpoint.
     pub fn number(&self) -> u64 {
         self.manifest.number
@@ -265,12 +276,10 @@ impl<V: Value> View<V> {
             if generation.resolved.is_none() {
                 generation.keys.load(bucket, &mut raw)?;
                 let (buckets, records) = (generation.keys.len(), generation.log.records());
-                let parsed = merge::parse::<V>(&raw, bucket, buckets, records, &mut items);
-                // Where a stream was cut off, the last record may be torn apart.
-                if parsed.is_none() && self.left.is_none() {
+                merge::parse::<V>(&raw, bucket, buckets, records, &mut items).ok_or_else(|| {
                     let path = generation.keys.file().path();
-                    return Err(DrumError::corrupt(path, 0, "records of a bucket that cannot be read"));
-                }
+                    DrumError::corrupt(path, 0, "records of a bucket that cannot be read")
+                })?;
                 all.extend(items.iter().filter(|item| wanted(item)).map(|item| (index, *item)));
             }
             raws.push(raw);

@@ -33,11 +33,14 @@ fn content<V: Drawn>(env: &Env, number: u64) -> Option<u64> {
 struct Left<V> {
     keys: BTreeMap<u64, V>,
     results: Vec<(Vec<u8>, Option<bool>)>,
+    /// Operations that are lost.
+    operations: Option<u64>,
 }
 
 impl<V: Drawn> Left<V> {
     fn read(view: &View<V>) -> Left<V> {
-        let mut left = Left { keys: BTreeMap::new(), results: Vec::new() };
+        let operations = view.lost_operations();
+        let mut left = Left { keys: BTreeMap::new(), results: Vec::new(), operations };
         view.scan(|key, value| drop(left.keys.insert(key, value))).unwrap();
         view.undelivered(|result| left.results.push((result.aux.to_vec(), result.unique))).unwrap();
         left
@@ -57,8 +60,15 @@ impl<V: Drawn> Left<V> {
             // Blocks of 8,192 bytes, with records of 1 to 41.
             "log" => assert!(lost.0 == 0 && (lost.1 < 8192 / 8 || !is_flip), "{lost:?}"),
             "answers" => assert_eq!(lost, (0, 0)),
+            // Chunks of 4,096 bytes, with records of 8 and more, and one torn apart at either end.
+            "keys" => {
+                let operations = self.operations.unwrap();
+                assert!(lost.1 == 0 && lost.0 as u64 <= operations, "{lost:?} {operations}");
+                assert!(operations <= 4096 / 8 + 2 || !is_flip, "{operations}");
+            }
             _ => assert_eq!(lost.1, 0),
         }
+        assert!(self.operations == Some(0) || kind(path) == "keys", "{}", path.display());
     }
 }
 

@@ -25,6 +25,7 @@ mod detect;
 mod entities;
 mod foreign;
 mod links;
+mod markup;
 mod names;
 mod page;
 mod raw;
@@ -39,6 +40,7 @@ mod work;
 
 pub use detect::detect_charset;
 pub use links::{Link, LinkKind};
+pub use markup::{Markup, decode_text, read_markup};
 pub use page::{Extracted, Options, extract};
 pub use simhash::{TEXT_BYTES_MAX as SIMHASH_BYTES_MAX, simhash};
 pub use sniff::sniff;

@@ -313,7 +313,10 @@ mod tests {
     /// A text of words that are as good as random.
     fn article(seed: u64, words: u64) -> String {
         let word = |number: u64| {
-            let hash = feature(word_hash(&seed.to_le_bytes()), word_hash(&number.to_le_bytes()), 1);
+            let mixed = (seed << 32 | number).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            let hash = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            let hash = hash ^ (hash >> 31);
             let letters = (0..2 + hash % 7).map(|at| char::from(b'a' + (hash >> (8 * at)) as u8 % 26));
             letters.collect::<String>()
         };

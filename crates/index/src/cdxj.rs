@@ -42,7 +42,8 @@ pub fn cdxj_line(
         _ => text("content_mime_type")?.unwrap_or("unk"),
     };
     let file = text("warc_filename")?.unwrap_or_default();
-    let here = (file.rsplit('/').next().unwrap_or(file), int("warc_record_offset")?, int("warc_record_length")?);
+    let here =
+        (file.rsplit('/').next().unwrap_or(file), int("warc_record_offset")?, int("warc_record_length")?);
     let (file, offset, length) = moved.unwrap_or(here);
     let object = serde_json::json!({
         "url": text("url")?,

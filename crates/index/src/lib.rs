@@ -20,6 +20,7 @@
 
 mod cdxj;
 mod error;
+mod import;
 mod manifest;
 mod part;
 mod rows;
@@ -29,9 +30,10 @@ mod url_parts;
 
 pub use cdxj::cdxj_line;
 pub use error::IndexError;
+pub use import::{Foreign, Imported, Untaken, import};
 pub use manifest::{Covered, Manifest, Part};
 pub use part::{PART_ROWS, PartWriter, sorted};
 pub use rows::{Instance, Rows};
 pub use schema::{COMMON_CRAWL_COLUMNS, schema};
-pub use snapshot::{IndexOptions, LedgerSource, Snapshot, TAIL_ROWS, Updated, update};
+pub use snapshot::{IndexOptions, LedgerSource, Snapshot, TAIL_ROWS, Updated, forget, update};
 pub use url_parts::UrlParts;

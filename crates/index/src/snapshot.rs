@@ -183,13 +183,38 @@ pub fn update(
     Ok(updated)
 }
 
-fn lock(files: &Files, directory: &Path) -> Result<File, IndexError> {
+pub(crate) fn lock(files: &Files, directory: &Path) -> Result<File, IndexError> {
     let path = directory.join("lock");
     let file = files.open(&path, OpenMode::CreateOrTruncate).map_err(IndexError::io("open", &path))?;
     match file.try_lock().map_err(IndexError::io("lock", &path))? {
         true => Ok(file),
         false => Err(IndexError::Locked { path }),
     }
+}
+
+/// Removes the parts that were made of ledgers: the next [`update`] makes them again. A list of parts that cannot be read is given up,
+/// and imported files with it: whether that was so.
+pub fn forget(files: &Files, repository: &Path) -> Result<bool, IndexError> {
+    let directory = Manifest::directory(repository);
+    files.create_dir_all(&directory).map_err(IndexError::io("create", &directory))?;
+    let _lock = lock(files, &directory)?;
+    let (mut manifest, lost) = match Manifest::read(files, repository) {
+        Ok(manifest) => (manifest, false),
+        Err(IndexError::Damaged { .. } | IndexError::Version { .. }) => (Manifest::default(), true),
+        Err(error) => return Err(error),
+    };
+    let entries = files.list(&directory).map_err(IndexError::io("list", &directory))?;
+    manifest.forget_ledgers();
+    // A name is never used twice, whatever the list said.
+    let numbers = entries.iter().filter_map(|entry| entry.name.strip_prefix("part-")?.get(..6)?.parse().ok());
+    manifest.next = numbers.max().unwrap_or(0).max(manifest.next);
+    manifest.write(files, repository)?;
+    let kept = |name: &str| manifest.parts.iter().any(|part| part.file == name);
+    for entry in entries.iter().filter(|entry| entry.name.starts_with("part-") && !kept(&entry.name)) {
+        let path = directory.join(&entry.name);
+        files.remove_file(&path).map_err(IndexError::io("remove", &path))?;
+    }
+    Ok(lost)
 }
 
 /// Whether the parts are of these ledgers: none was cut back behind them.

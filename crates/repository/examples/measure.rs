@@ -2,7 +2,8 @@
 //! `cargo run --release -p mattock-repository --example measure [DIRECTORY [BYTES]]`.
 //!
 //! The pages are the files `source.html` under the directory, cut at so many bytes if a number is given; or made up.
-//! Figures are CPU time of the fastest round.
+//! Figures are CPU time of the fastest round. "The same records" are what `write_page` makes of the pages, heads and requests
+//! included, so that what is left between the two is digests, copies and the file.
 
 use std::hint::black_box;
 use std::io;
@@ -78,9 +79,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let directory =
         std::env::temp_dir().join(format!("mattock-measure-{:016x}", Random::from_entropy().next_u64()));
     let (mut bare, mut stored, mut reading) = (Table::default(), Table::default(), Table::default());
+    let mut same = Table::default();
+    let options = WriterOptions { prefix: "same".into(), ..WriterOptions::default() };
+    let path = write(&files, &directory, options, &pages, &mut Table::default())?;
+    let records = records(&files, &path)?;
+    files.remove_dir_all(&directory)?;
     // The variants take turns, so that a busy machine is unfair to all of them alike.
     for round in 0..ROUNDS {
-        measure_bare(&pages, &mut bare)?;
+        measure_bare(&pages, &GZIP_LEVELS, &ZSTD_LEVELS, &mut bare)?;
+        measure_bare(&records, &[1], &[1], &mut same)?;
         for compression in STORED {
             let name = format!("{compression:?}");
             let prefix = format!("r{round}");
@@ -91,21 +98,44 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
     }
     bare.print("compressor alone", &pages);
+    same.print("the same records", &pages);
     stored.print("write_page", &pages);
     reading.print("reading back", &pages);
     Ok(())
 }
 
-fn measure_bare(pages: &[Vec<u8>], table: &mut Table) -> Result<(), Box<dyn std::error::Error>> {
+/// The records of a gzip file as they are before they are compressed.
+fn records(files: &Files, path: &Path) -> Result<Vec<Vec<u8>>, Box<dyn std::error::Error>> {
+    let bytes = files.read(path)?;
+    let mut reader = WarcReader::open(files, path)?;
+    let mut decompressor = libdeflater::Decompressor::new();
+    let mut records = Vec::new();
+    while let Some(record) = reader.next_record()? {
+        let length = record.length.ok_or("a member for each record")?;
+        let member = &bytes[record.offset as usize..(record.offset + length) as usize];
+        let size = member.last_chunk().map_or(0, |size| u32::from_le_bytes(*size));
+        let mut plain = vec![0; size as usize];
+        decompressor.gzip_decompress(member, &mut plain)?;
+        records.push(plain);
+    }
+    Ok(records)
+}
+
+fn measure_bare(
+    pages: &[Vec<u8>],
+    gzip_levels: &[i32],
+    zstd_levels: &[i32],
+    table: &mut Table,
+) -> Result<(), Box<dyn std::error::Error>> {
     let longest = pages.iter().map(Vec::len).max().unwrap_or_default();
     let mut out = vec![0; zstd::compress_bound(longest).max(longest * 2 + 1000)];
-    for level in GZIP_LEVELS {
+    for &level in gzip_levels {
         let mut compressor = Compressor::new(CompressionLvl::new(level).map_err(|_| "no such level")?);
         table.run(format!("gzip {level}"), || {
             pages.iter().map(|page| compressor.gzip_compress(page, &mut out)).sum::<Result<usize, _>>()
         })?;
     }
-    for level in ZSTD_LEVELS {
+    for &level in zstd_levels {
         let mut compressor = zstd::bulk::Compressor::new(level)?;
         compressor.set_parameter(CParameter::ChecksumFlag(true))?;
         // Its tables are made by the first call.

@@ -1,6 +1,6 @@
 //! What reading an archive costs, from front to back and by place:
 //! `cargo run --release -p mattock-repository --example scan -- make SOURCE OUT PAGES` writes pages (the `.html` files under
-//! SOURCE, over and over) into OUT/gzip and OUT/zstd; `scan ARCHIVE [ROUNDS]` prints a line of JSON for each way to
+//! SOURCE, over and over) into OUT/gzip, OUT/zstd and OUT/dictionary; `scan ARCHIVE [ROUNDS]` prints a line of JSON for each way to
 //! read one of them: CPU seconds (the median of the rounds), records, payload bytes, bytes read.
 //!
 //! `bench/readers.py` prints the same for other readers.
@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 use mattock_env::{Files, Random, UnixTime, thread_cpu_seconds};
 use mattock_repository::http::BodyDecoder;
 use mattock_repository::{
-    Compression, Page, RecordFetcher, RecordType, RepositoryError, WarcReader, WarcWriter, WriterOptions,
+    Compression, Dictionary, Page, RecordFetcher, RecordType, RepositoryError, WarcReader, WarcWriter,
+    WriterOptions,
 };
 
 type Way<'a> = &'a dyn Fn() -> Result<Counts, RepositoryError>;
@@ -57,8 +58,13 @@ fn make(source: &Path, out: &Path, count: usize) -> Outcome<()> {
     if bodies.is_empty() {
         return Err("no .html file of at least 8 kB there".into());
     }
-    for (name, compression) in [("gzip", Compression::Gzip(1)), ("zstd", Compression::Zstd(1))] {
-        let options = WriterOptions { compression, file_bytes_max: 100 << 20, ..WriterOptions::default() };
+    for (name, compression, dictionary) in [
+        ("gzip", Compression::Gzip(1), Dictionary::None),
+        ("zstd", Compression::Zstd(1), Dictionary::None),
+        ("dictionary", Compression::Zstd(1), Dictionary::Trained),
+    ] {
+        let options =
+            WriterOptions { compression, dictionary, file_bytes_max: 100 << 20, ..WriterOptions::default() };
         write(&files, &out.join(name), options, &bodies, count)?;
     }
     Ok(())

@@ -1,21 +1,28 @@
 //! Writes a small archive that shows every kind of record, to check with other tools:
-//! `cargo run -p mattock-repository --example write -- DIRECTORY [zstd]`.
+//! `cargo run -p mattock-repository --example write -- DIRECTORY [gzip | zstd | dictionary]`.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use mattock_env::{Files, Random, UnixTime};
 use mattock_repository::record::RefersTo;
 use mattock_repository::{
-    Compression, Page, Record, RecordId, RecordType, RepositoryError, Security, Truncated, WarcWriter,
-    WriterOptions,
+    Compression, Dictionary, Page, Record, RecordId, RecordType, RepositoryError, Security, Truncated,
+    WarcWriter, WriterOptions, train_dictionary,
 };
 
 fn main() -> Result<(), RepositoryError> {
     let directory = std::env::args().nth(1).unwrap_or_else(|| "archive".into());
-    let zstd = std::env::args().nth(2).is_some_and(|word| word == "zstd");
+    let (compression, dictionary) = match std::env::args().nth(2).as_deref() {
+        Some("zstd") => (Compression::Zstd(1), Dictionary::None),
+        Some("dictionary") => (Compression::Zstd(1), Dictionary::Given(dictionary()?)),
+        _ => (Compression::Gzip(1), Dictionary::None),
+    };
     let mut random = Random::from_seed(1);
     let options = WriterOptions {
-        compression: if zstd { Compression::Zstd(1) } else { Compression::Gzip(1) },
+        compression,
+        dictionary,
+        revisit_payloads: 1000,
         prefix: "example".into(),
         file_bytes_max: 200_000,
         warcinfo: vec![
@@ -39,11 +46,8 @@ fn main() -> Result<(), RepositoryError> {
     for number in 0..300_u64 {
         let date = UnixTime::from_micros(1_767_355_200_000_000 + number as i64 * 1_234_567);
         let url = format!("http://example.org/{number}?a=b c\r\nWARC-Type: evil");
-        let mut body = Vec::new();
-        for _ in 0..random.below(400) {
-            body.extend_from_slice(if random.chance(0.5) { b"WARC/1.1\r\n\r\n" } else { b"<p>mattock</p>" });
-            body.push(random.below(256) as u8);
-        }
+        // Some are there again.
+        let body = body(&mut Random::from_seed(if number % 7 == 6 { number / 2 } else { number }));
         let metadata =
             [("via", "http://example.org/\r\nforged: yes".to_owned()), ("depth", number.to_string())];
         let written = writer.write_page(&Page {
@@ -78,4 +82,19 @@ fn main() -> Result<(), RepositoryError> {
         }
     }
     writer.finish()
+}
+
+fn body(random: &mut Random) -> Vec<u8> {
+    let mut body = Vec::new();
+    for _ in 0..random.below(400) {
+        body.extend_from_slice(if random.chance(0.5) { b"WARC/1.1\r\n\r\n" } else { b"<p>mattock</p>" });
+        body.push(random.below(256) as u8);
+    }
+    body
+}
+
+fn dictionary() -> Result<Arc<[u8]>, RepositoryError> {
+    let bodies: Vec<Vec<u8>> = (1000..1300).map(|seed| body(&mut Random::from_seed(seed))).collect();
+    let samples: Vec<&[u8]> = bodies.iter().map(Vec::as_slice).collect();
+    Ok(Arc::from(train_dictionary(&samples, 8 << 10)?))
 }

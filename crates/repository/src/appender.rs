@@ -16,6 +16,9 @@ use crate::error::RepositoryError;
 use crate::piecewise;
 use crate::unsynced::Unsynced;
 
+/// For a record without a page in it.
+const ROOM_BYTES: usize = 64 << 10;
+
 pub(crate) struct Appender {
     files: Files,
     directory: PathBuf,
@@ -96,10 +99,26 @@ impl Appender {
         len
     }
 
+    /// Puts bytes into the buffer as they are. There is room for a record behind them: the two are not parted by an error.
+    pub(crate) fn push_bytes(&mut self, bytes: &[u8]) -> Result<(), RepositoryError> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        self.reserve(bytes.len() + ROOM_BYTES)?;
+        self.buffer[self.filled..self.filled + bytes.len()].copy_from_slice(bytes);
+        self.filled += bytes.len();
+        Ok(())
+    }
+
     /// Compresses a large record piece by piece; room is made as it is needed, and kept for the records behind it.
-    pub(crate) fn push_large(&mut self, compression: Compression, pieces: &[&[u8]]) -> usize {
+    pub(crate) fn push_large(
+        &mut self,
+        compression: Compression,
+        dictionary: Option<&[u8]>,
+        pieces: &[&[u8]],
+    ) -> usize {
         let room = self.buffer.len() - self.filled;
-        let len = piecewise::compress(compression, pieces, &mut self.buffer, self.filled);
+        let len = piecewise::compress(compression, dictionary, pieces, &mut self.buffer, self.filled);
         self.filled += len;
         if self.buffer.len() - self.filled < room {
             self.buffer.resize(self.filled + room, 0);

@@ -61,7 +61,11 @@ pub(crate) enum Compressor {
 }
 
 impl Compressor {
-    pub(crate) fn new(compression: Compression) -> Result<Compressor, RepositoryError> {
+    /// `dictionary` is for Zstandard only.
+    pub(crate) fn new(
+        compression: Compression,
+        dictionary: Option<&[u8]>,
+    ) -> Result<Compressor, RepositoryError> {
         let refused = |rule| RepositoryError::Option {
             name: "the compression level",
             value: compression.level().to_string(),
@@ -74,12 +78,15 @@ impl Compressor {
                 Ok(Compressor::Gzip(libdeflater::Compressor::new(level)))
             }
             Compression::Zstd(level) => {
-                let made = zstd::bulk::Compressor::new(level).and_then(|mut compressor| {
-                    compressor.set_parameter(CParameter::ContentSizeFlag(true))?;
-                    compressor.set_parameter(CParameter::ChecksumFlag(true))?;
-                    Ok(compressor)
-                });
-                made.map(Compressor::Zstd).map_err(|_| refused("the zstd library does not take it: use 1"))
+                let dictionary = dictionary.unwrap_or_default();
+                let made =
+                    zstd::bulk::Compressor::with_dictionary(level, dictionary).and_then(|mut compressor| {
+                        compressor.set_parameter(CParameter::ContentSizeFlag(true))?;
+                        compressor.set_parameter(CParameter::ChecksumFlag(true))?;
+                        Ok(compressor)
+                    });
+                made.map(Compressor::Zstd)
+                    .map_err(|_| refused("the zstd library does not take it: use 1, and no dictionary"))
             }
         }
     }

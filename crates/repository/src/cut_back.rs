@@ -9,8 +9,8 @@ use std::path::Path;
 
 use mattock_env::{Files, OpenMode};
 
+use crate::directory::parse_name;
 use crate::error::RepositoryError;
-use crate::writer::parse_name;
 
 /// What was done.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

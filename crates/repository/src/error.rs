@@ -164,6 +164,23 @@ pub enum RepositoryError {
 }
 
 impl RepositoryError {
+    /// Where in the file it is, if it is at a place.
+    pub fn offset(&self) -> Option<u64> {
+        match self {
+            RepositoryError::Io { offset, .. }
+            | RepositoryError::Abandoned { offset, .. }
+            | RepositoryError::Torn { offset, .. }
+            | RepositoryError::Damaged { offset, .. }
+            | RepositoryError::Unreadable { offset, .. }
+            | RepositoryError::NotWarc { offset, .. }
+            | RepositoryError::TooLarge { offset, .. }
+            | RepositoryError::NotATornTail { offset, .. } => Some(*offset),
+            RepositoryError::Version { .. }
+            | RepositoryError::Short { .. }
+            | RepositoryError::Option { .. } => None,
+        }
+    }
+
     /// Whether bytes are lost, rather than out of reach for now or of another version.
     pub fn is_loss(&self) -> bool {
         match self {

@@ -12,6 +12,8 @@
 mod appender;
 mod compression;
 mod cut_back;
+mod dictionary;
+mod directory;
 mod error;
 mod fetcher;
 mod fields;
@@ -21,6 +23,7 @@ mod inflate;
 mod input;
 mod ledger;
 mod page;
+mod payloads;
 mod piecewise;
 mod reader;
 pub mod record;
@@ -31,6 +34,7 @@ mod zstandard;
 
 pub use compression::Compression;
 pub use cut_back::{CutBack, cut_back};
+pub use dictionary::{Dictionary, train_dictionary};
 pub use error::{Damage, RepositoryError};
 pub use fetcher::RecordFetcher;
 pub use fields::Fields;

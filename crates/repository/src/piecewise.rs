@@ -47,6 +47,7 @@ impl Output<'_> {
 /// Compresses `pieces` as one record behind `buffer[..filled]`, and says how long it became.
 pub(crate) fn compress(
     compression: Compression,
+    dictionary: Option<&[u8]>,
     pieces: &[&[u8]],
     buffer: &mut Vec<u8>,
     filled: usize,
@@ -54,7 +55,7 @@ pub(crate) fn compress(
     let mut output = Output { buffer, filled };
     match compression {
         Compression::Gzip(level) => gzip(level, pieces, &mut output),
-        Compression::Zstd(level) => zstandard(level, pieces, &mut output),
+        Compression::Zstd(level) => zstandard(level, dictionary, pieces, &mut output),
     }
     output.filled - filled
 }
@@ -90,7 +91,7 @@ fn gzip(level: i32, pieces: &[&[u8]], output: &mut Output<'_>) {
     output.put(&(bytes as u32).to_le_bytes());
 }
 
-fn zstandard(level: i32, pieces: &[&[u8]], output: &mut Output<'_>) {
+fn zstandard(level: i32, dictionary: Option<&[u8]>, pieces: &[&[u8]], output: &mut Output<'_>) {
     let mut context = CCtx::create();
     for parameter in [
         CParameter::CompressionLevel(level),
@@ -99,6 +100,7 @@ fn zstandard(level: i32, pieces: &[&[u8]], output: &mut Output<'_>) {
     ] {
         context.set_parameter(parameter).expect(NEVER_FAILS);
     }
+    context.load_dictionary(dictionary.unwrap_or_default()).expect("it was taken for other records");
     let bytes: usize = pieces.iter().map(|piece| piece.len()).sum();
     context.set_pledged_src_size(Some(bytes as u64)).expect(NEVER_FAILS);
     let mut step = |piece: &[u8], directive| {
@@ -145,7 +147,7 @@ mod tests {
             let slices: Vec<&[u8]> = pieces.iter().map(Vec::as_slice).collect();
             let mut buffer = b"before".to_vec();
             buffer.resize(100, 0);
-            let length = super::compress(compression, &slices, &mut buffer, 6);
+            let length = super::compress(compression, None, &slices, &mut buffer, 6);
             assert_eq!(&buffer[..6], b"before");
             let record = &buffer[6..6 + length];
             let mut plain = Vec::new();

@@ -11,8 +11,10 @@ use mattock_env::UnixTime;
 
 use crate::page::Security;
 
+mod paired;
 mod words;
 
+pub(crate) use paired::digests;
 pub use words::{DatePrecision, Digest, RecordId, RecordType, Truncated};
 
 /// The revisited record that a revisit stands for.

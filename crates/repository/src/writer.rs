@@ -8,7 +8,7 @@
 //!   and the next call tries again; with [`RepositoryError::Abandoned`] the records that it names are.
 //! - What a crash loses: everything since the last [`WarcWriter::sync`].
 //!
-//! Costs per page: one copy of the body, SHA-1 twice over it (once without block digests), one call of the
+//! Costs per page: one copy of the body, SHA-1 twice over it at once (once without block digests), one call of the
 //! compressor per record; no allocation once the buffers have grown. A body of a mebibyte or more is not copied, but compressed
 //! [piece by piece](crate::piecewise): that costs memory for its compressed form only.
 
@@ -19,12 +19,15 @@ use std::sync::Arc;
 use mattock_env::{Files, Random, UnixTime};
 
 use crate::appender::Appender;
-use crate::compression::{Compression, Compressor, SUFFIXES};
+use crate::compression::{Compression, Compressor};
+use crate::dictionary::{Dictionaries, Dictionary};
+use crate::directory::{create_directory, parse_name};
 use crate::error::RepositoryError;
 use crate::http;
 use crate::page::Page;
+use crate::payloads::Payloads;
 use crate::piecewise::LARGE_BYTES;
-use crate::record::{DatePrecision, Digest, RECORD_END, Record, RecordId, RecordType, warc_field};
+use crate::record::{DatePrecision, Digest, RECORD_END, Record, RecordId, RecordType, digests, warc_field};
 use crate::unsynced::Unsynced;
 
 /// How to write. [`WriterOptions::default`] is what a crawl wants, but for the warcinfo fields.
@@ -34,6 +37,11 @@ pub struct WriterOptions {
     pub prefix: String,
     /// What records are compressed with.
     pub compression: Compression,
+    /// The dictionary of Zstandard files.
+    pub dictionary: Dictionary,
+    /// How many payloads are remembered, for pages that bring one of them again to become revisit records; 0: every page is
+    /// stored whole. Some 200 bytes each.
+    pub revisit_payloads: usize,
     /// A file that has reached this is closed before the next page.
     pub file_bytes_max: u64,
     /// Bytes that collect before they are handed to the operating system.
@@ -51,6 +59,8 @@ impl Default for WriterOptions {
         WriterOptions {
             prefix: "mattock".into(),
             compression: Compression::default(),
+            dictionary: Dictionary::default(),
+            revisit_payloads: 0,
             file_bytes_max: 1_000_000_000,
             buffer_bytes: 1 << 20,
             date_precision: DatePrecision::default(),
@@ -74,12 +84,14 @@ pub struct Place {
 /// What became of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
-    /// Where its response record is.
+    /// Where its response record is, or the revisit in its place.
     pub place: Place,
-    /// The response record's name.
+    /// That record's name.
     pub record_id: RecordId,
     /// The body's digest.
     pub payload_digest: Digest,
+    /// Whether it became a revisit of an earlier record with the same payload.
+    pub is_revisit: bool,
 }
 
 /// Appends records to the newest file of an archive directory. One writer per directory and prefix.
@@ -88,6 +100,8 @@ pub struct WarcWriter {
     options: WriterOptions,
     random: Random,
     compressor: Compressor,
+    dictionaries: Dictionaries,
+    payloads: Payloads,
     appender: Appender,
     file_name: Arc<str>,
     warcinfo_id: Option<RecordId>,
@@ -117,25 +131,30 @@ impl WarcWriter {
                 rule: "use letters, digits, `.`, `_` and `-`, and do not begin with a dot",
             });
         }
-        let compressor = Compressor::new(options.compression)?;
         let failed = |action| {
             let path = directory.to_path_buf();
             move |source: io::Error| RepositoryError::Io { action, path, offset: 0, source }
         };
         create_directory(files, directory).map_err(failed("create the directory"))?;
-        let (mut last_digits, mut next_serial) = (String::new(), 0);
+        let (mut last_digits, mut next_serial, mut newest) = (String::new(), 0, None);
         for entry in files.list(directory).map_err(failed("list"))? {
             if let Some((digits, serial)) = parse_name(&entry.name, &options.prefix) {
+                if serial >= next_serial {
+                    newest = Some(directory.join(&entry.name));
+                }
                 next_serial = next_serial.max(serial + 1);
                 if digits > last_digits.as_str() {
                     last_digits = digits.to_owned();
                 }
             }
         }
+        let dictionaries = Dictionaries::new(&options, files, newest.as_deref())?;
         Ok(WarcWriter {
             directory: directory.to_path_buf(),
             random,
-            compressor,
+            compressor: Compressor::new(options.compression, dictionaries.current())?,
+            dictionaries,
+            payloads: Payloads::new(options.revisit_payloads),
             appender: Appender::new(files, directory, options.buffer_bytes),
             options,
             file_name: Arc::from(""),
@@ -148,8 +167,13 @@ impl WarcWriter {
         })
     }
 
-    /// Writes a page's records: request, response, metadata.
+    /// Writes a page's records: request, response (or a revisit of one with the same payload), metadata.
     pub fn write_page(&mut self, page: &Page<'_>) -> Result<Written, RepositoryError> {
+        let written = self.write_records(page);
+        self.minding_loss(written)
+    }
+
+    fn write_records(&mut self, page: &Page<'_>) -> Result<Written, RepositoryError> {
         self.prepare(page.date)?;
         let response_id = RecordId::new(&mut self.random);
         if !page.request.is_empty() {
@@ -165,23 +189,44 @@ impl WarcWriter {
             self.add(record);
         }
 
+        let mut payloads = std::mem::replace(&mut self.payloads, Payloads::new(0));
         let mut head = std::mem::take(&mut self.scratch);
         http::stored_head(page.response_head, page.body.len(), &mut head);
-        let payload_digest = Digest::of(&[page.body]);
+        let (payload_digest, block_digest) = if self.options.block_digests {
+            let [payload, block] = digests(&head, page.body);
+            (payload, Some(block))
+        } else {
+            (Digest::of(&[page.body]), None)
+        };
         let response_index = self.ends.len();
+        // What there is of a page that was cut off is not all of its payload.
+        let original = if page.body.is_empty() || page.truncated.is_some() {
+            None
+        } else {
+            payloads.find(&payload_digest)
+        };
+        let is_revisit = original.is_some();
+        let block: &[&[u8]] = if is_revisit { &[&head] } else { &[&head, page.body] };
         let record = Record {
             target_uri: Some(page.url),
             ip: page.ip,
             security: page.security,
             // A record that is taken out of its file is nearly always the response: it says where it came from.
             warcinfo_id: self.warcinfo_id,
+            refers_to: original,
             truncated: page.truncated,
             payload_digest: Some(payload_digest),
+            block_digest: block_digest.filter(|_| !is_revisit),
             content_type: "application/http; msgtype=response",
-            block: &[&head, page.body],
-            ..Record::new(RecordType::Response, response_id, page.date)
+            block,
+            ..Record::new(
+                if is_revisit { RecordType::Revisit } else { RecordType::Response },
+                response_id,
+                page.date,
+            )
         };
         let left_out = if self.add(record) { page.body } else { &[] };
+        self.payloads = payloads;
 
         if !page.metadata.is_empty() {
             head.clear();
@@ -199,41 +244,61 @@ impl WarcWriter {
         }
         self.scratch = head;
         let place = self.commit(response_index, left_out)?;
-        Ok(Written { place, record_id: response_id, payload_digest })
+        if !is_revisit && page.truncated.is_none() {
+            self.payloads.add(payload_digest, response_id, page.url, page.date);
+        }
+        Ok(Written { place, record_id: response_id, payload_digest, is_revisit })
     }
 
     /// Writes any one record as it is, but for the block digest, which is added if it is wanted and missing.
     pub fn write_record(&mut self, record: &Record<'_>) -> Result<Place, RepositoryError> {
-        self.prepare(record.date)?;
-        let left_out = if self.add(*record) { record.block.last().copied() } else { None };
-        self.commit(0, left_out.unwrap_or_default())
+        let mut write = || {
+            self.prepare(record.date)?;
+            let left_out = if self.add(*record) { record.block.last().copied() } else { None };
+            self.commit(0, left_out.unwrap_or_default())
+        };
+        let written = write();
+        self.minding_loss(written)
     }
 
     /// Hands what is buffered to the operating system: it survives the process, not the machine.
     pub fn flush(&mut self) -> Result<(), RepositoryError> {
-        self.appender.flush()
+        let flushed = self.appender.flush();
+        self.minding_loss(flushed)
     }
 
     /// Makes every page written so far durable.
     pub fn sync(&mut self) -> Result<(), RepositoryError> {
-        self.appender.sync()
+        let synced = self.appender.sync();
+        self.minding_loss(synced)
     }
 
     /// The files that have changed since the last mark, with their lengths. They can be relied on once `unsynced` is synced.
     pub fn mark(&mut self, unsynced: &mut Unsynced) -> Result<Vec<(String, u64)>, RepositoryError> {
         let name = |path: PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        Ok(self.appender.mark(unsynced)?.into_iter().map(|(path, length)| (name(path), length)).collect())
+        let marked = self.appender.mark(unsynced);
+        Ok(self.minding_loss(marked)?.into_iter().map(|(path, length)| (name(path), length)).collect())
     }
 
     /// Makes everything durable and closes the file. The next page, if there is one, opens another.
     pub fn finish(&mut self) -> Result<(), RepositoryError> {
-        self.appender.close()
+        let closed = self.appender.close();
+        self.minding_loss(closed)
+    }
+
+    /// Where records are lost, none may be referred to.
+    fn minding_loss<T>(&mut self, result: Result<T, RepositoryError>) -> Result<T, RepositoryError> {
+        if matches!(result, Err(RepositoryError::Abandoned { .. })) {
+            self.payloads.forget();
+        }
+        result
     }
 
     /// Sees to it that a file is open that has not reached its size, and that the working buffers are empty.
     fn prepare(&mut self, date: UnixTime) -> Result<(), RepositoryError> {
         self.clear();
-        if self.appender.position().is_some_and(|position| position >= self.options.file_bytes_max) {
+        let full = |position| position >= self.options.file_bytes_max || self.dictionaries.is_ready();
+        if self.appender.position().is_some_and(full) {
             self.appender.roll()?;
         }
         if self.appender.position().is_none() {
@@ -263,6 +328,10 @@ impl WarcWriter {
             break;
         }
         self.next_serial += 1;
+        if self.dictionaries.learn() {
+            self.compressor = Compressor::new(self.options.compression, self.dictionaries.current())?;
+        }
+        self.appender.push_bytes(&self.dictionaries.frame())?;
 
         let id = RecordId::new(&mut self.random);
         self.warcinfo_id = Some(id);
@@ -317,8 +386,14 @@ impl WarcWriter {
         for (index, end) in self.ends.iter().enumerate() {
             let offset = self.appender.position().expect("a file was opened before anything was added");
             let record = &self.plain[start..*end];
+            self.dictionaries.sample(record);
             let length = if index == wanted && !left_out.is_empty() {
-                self.appender.push_large(self.options.compression, &[record, left_out, RECORD_END])
+                let dictionary = self.dictionaries.current();
+                self.appender.push_large(
+                    self.options.compression,
+                    dictionary,
+                    &[record, left_out, RECORD_END],
+                )
             } else {
                 self.appender.push(&mut self.compressor, record)
             };
@@ -335,57 +410,6 @@ impl WarcWriter {
         for buffer in [&mut self.plain, &mut self.scratch] {
             buffer.clear();
             buffer.shrink_to(self.options.buffer_bytes);
-        }
-    }
-}
-
-/// Makes a directory, and its name durable: what is synced in it would be lost with the name.
-fn create_directory(files: &Files, directory: &Path) -> io::Result<()> {
-    let mut missing = Vec::new();
-    for ancestor in directory.ancestors().filter(|ancestor| !ancestor.as_os_str().is_empty()) {
-        if files.entry(ancestor)?.is_some() {
-            break;
-        }
-        missing.push(ancestor);
-    }
-    files.create_dir_all(directory)?;
-    for made in missing.iter().rev() {
-        let parent = made.parent().filter(|parent| !parent.as_os_str().is_empty());
-        files.sync_dir(parent.unwrap_or(Path::new(".")))?;
-    }
-    Ok(())
-}
-
-/// The digits and the serial in the name of a file with this prefix.
-pub(crate) fn parse_name<'a>(name: &'a str, prefix: &str) -> Option<(&'a str, u64)> {
-    let rest = name.strip_prefix(prefix)?.strip_prefix('-')?;
-    let rest = SUFFIXES.iter().find_map(|suffix| rest.strip_suffix(suffix))?;
-    let (digits, serial) = rest.split_once('-')?;
-    let all_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    if digits.len() != 14 || !all_digits(digits) || !all_digits(serial) {
-        return None;
-    }
-    Some((digits, serial.parse().ok()?))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_names_of_our_own_form_count() {
-        assert_eq!(parse_name("a-20260102030405-00017.warc.gz", "a"), Some(("20260102030405", 17)));
-        assert_eq!(parse_name("a-20260102030405-123456.warc.gz", "a"), Some(("20260102030405", 123_456)));
-        assert_eq!(parse_name("a-20260102030405-00018.warc.zst", "a"), Some(("20260102030405", 18)));
-        for name in [
-            "b-20260102030405-00017.warc.gz",
-            "a-2026010203040-00017.warc.gz",
-            "a-20260102030405-+0017.warc.gz",
-            "a-20260102030405-.warc.gz",
-            "a-20260102030405-00017.warc",
-            "a-b-20260102030405-00017.warc.gz",
-        ] {
-            assert_eq!(parse_name(name, "a"), None, "{name}");
         }
     }
 }

@@ -22,10 +22,10 @@ const FRAME: u32 = 0xfd2f_b528;
 const SKIPPABLE_FIRST: u32 = 0x184d_2a50;
 const SKIPPABLE_LAST: u32 = 0x184d_2a5f;
 /// Of one that holds a dictionary.
-const DICTIONARY_FRAME: u32 = 0x184d_2a5d;
+pub(crate) const DICTIONARY_FRAME: u32 = 0x184d_2a5d;
 /// The first bytes of a dictionary.
-const DICTIONARY: [u8; 4] = [0x37, 0xa4, 0x30, 0xec];
-const DICTIONARY_BYTES_MAX: usize = 8 << 20;
+pub(crate) const DICTIONARY: [u8; 4] = [0x37, 0xa4, 0x30, 0xec];
+pub(crate) const DICTIONARY_BYTES_MAX: usize = 8 << 20;
 const WINDOW_LOG_MAX: u32 = 27;
 /// A frame that is larger, or says that it becomes larger, is unpacked piece by piece.
 const WHOLE_BYTES_MAX: usize = 4 << 20;

@@ -4,7 +4,8 @@
 //! 1. `mattock simweb serve` in the background; its first line is the command that crawls it.
 //! 2. That command, without delay, into a scratch directory.
 //! 3. warcio and FastWARC (in an environment of their own, kept between runs) read the archives.
-//! 4. So they do with the archives of crawls that the `test` step has killed and resumed.
+//! 4. So they do with the archives of crawls that the `test` step has killed and resumed, and with those that the example `write`
+//!    of `repository` makes: every kind of record, hostile pages, with either compression and with a dictionary.
 //! 5. The server's log shows no visit that robots.txt forbids and none made twice, and the crawl found exactly the
 //!    pages that the simulated Web knows to be there.
 
@@ -37,7 +38,16 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     // First what may be missing on this machine, then what takes long.
     let python = Python::prepare(workspace, &target.join("xtask/python"))?;
     // The whole workspace's features, as in the `test` step, so that nothing is compiled twice.
-    process::run(workspace.cargo(["build", "--workspace", "--locked", "--bin", "mattock"]))?;
+    process::run(workspace.cargo([
+        "build",
+        "--workspace",
+        "--locked",
+        "--bin",
+        "mattock",
+        "--example",
+        "write",
+    ]))?;
+    check_examples(workspace, &python)?;
     let mattock = target.join("debug").join(format!("mattock{}", std::env::consts::EXE_SUFFIX));
     for (compression, suffix) in COMPRESSIONS {
         let scratch = Scratch::create(target.join("xtask/warc"))?;
@@ -54,6 +64,24 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
 /// Where the `test` step leaves archives of crawls that were killed.
 pub(crate) fn kept_archives(workspace: &Workspace) -> Result<PathBuf> {
     Ok(workspace.target_directory()?.join("tmp/killed-archives"))
+}
+
+/// Archives that show every kind of record.
+fn check_examples(workspace: &Workspace, python: &Python) -> Result<()> {
+    let target = workspace.target_directory()?;
+    let write = target.join("debug/examples").join(format!("write{}", std::env::consts::EXE_SUFFIX));
+    for kind in ["gzip", "zstd", "dictionary"] {
+        let scratch = Scratch::create(target.join("xtask/warc-examples"))?;
+        let mut command = workspace.command(&write);
+        command.arg(&scratch.path).arg(kind);
+        process::run(command)?;
+        let report = python.judge(workspace, &scratch.path)?;
+        eprintln!("example archive, {kind}: {report}");
+        for wanted in ["warcinfo", "request", "response", "revisit", "metadata"] {
+            ensure!(count(&report["types"], wanted)? > 0, "the example archive holds no {wanted} record");
+        }
+    }
+    Ok(())
 }
 
 fn check_kept(workspace: &Workspace, python: &Python) -> Result<()> {

@@ -228,6 +228,14 @@ impl Repairs<'_> {
 
 /// What could not be read, in words.
 fn lost(divided: &Divided) -> String {
+    let changes = divided.lost_changes.iter().map(|(name, lost)| match lost {
+        Some(lost) => format!("; {lost} of the last changes to {name} are lost"),
+        None => format!("; how many of the last changes to {name} are lost is not known"),
+    });
+    lost_urls(divided) + &changes.collect::<String>()
+}
+
+fn lost_urls(divided: &Divided) -> String {
     let lost = match (divided.lost, divided.lost_links) {
         (0, false) => return "no URL that waited is lost".to_owned(),
         (0, true) => "links of which it was not known yet whether they are new are lost".to_owned(),

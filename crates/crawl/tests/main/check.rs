@@ -2,6 +2,7 @@
 
 mod damage;
 mod formats;
+mod operations;
 mod repair;
 mod salvage;
 

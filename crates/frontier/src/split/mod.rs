@@ -79,6 +79,8 @@ pub struct Divided {
     pub lost_links: bool,
     /// Whether keys were forgotten, so that other links find what is lost again.
     pub forgotten: bool,
+    /// Changes that no merge had applied and that could not be read, of each repository that lost any; `None` if nobody knows how many.
+    pub lost_changes: Vec<(String, Option<u64>)>,
 }
 
 /// A division that is under way; see the [module's documentation](self).
@@ -176,12 +178,13 @@ impl Division {
         let salvaged =
             self.salvage.as_ref().map(|salvage| (salvage.lost, salvage.lost_links, salvage.forgets()));
         let (lost, lost_links, forgotten) = salvaged.unwrap_or_default();
+        let lost_changes = self.salvage.as_ref().map(Salvage::lost_changes).unwrap_or_default();
         let mut counts = Vec::with_capacity(self.shares.len());
         for mut share in self.shares {
             share.save(self.checkpoint, self.now)?;
             counts.push(share.counts());
         }
-        Ok(Divided { counts, lost, lost_links, forgotten })
+        Ok(Divided { counts, lost, lost_links, forgotten, lost_changes })
     }
 
     /// Each share has what is settled and what waits; what nobody can tell apart is the first one's.

@@ -1,5 +1,7 @@
 //! Making frontiers anew whose files are damaged: what is known is put together again, and what is lost is counted.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use mattock_drum::{Batch, DrumError, Value, View};
@@ -21,12 +23,35 @@ pub(super) struct Salvage {
     pub(super) lost_links: bool,
     /// Whether URLs were settled of which nobody has the text.
     pub(super) some_are_unknown: bool,
+    /// Changes that are lost of each repository.
+    lost_changes: RefCell<BTreeMap<String, Option<u64>>>,
 }
 
 impl Salvage {
     pub(super) fn new(shares: usize) -> Salvage {
         let known = (0..shares).map(|_| Batch::new()).collect();
-        Salvage { known, lost: 0, lost_links: false, some_are_unknown: false }
+        Salvage {
+            known,
+            lost: 0,
+            lost_links: false,
+            some_are_unknown: false,
+            lost_changes: RefCell::default(),
+        }
+    }
+
+    /// So many changes to a repository could not be read, or nobody knows how many.
+    fn note_lost(&self, name: &str, lost: Option<u64>) {
+        // What is missing in `seen` comes back with the texts of the URLs.
+        if lost != Some(0) && name != "seen" {
+            let mut changes = self.lost_changes.borrow_mut();
+            let known = changes.entry(name.to_owned()).or_insert(Some(0));
+            *known = known.zip(lost).map(|(known, lost)| known + lost);
+        }
+    }
+
+    /// How many changes are lost of each repository, if that is known.
+    pub(super) fn lost_changes(&self) -> Vec<(String, Option<u64>)> {
+        self.lost_changes.borrow().iter().map(|(name, lost)| (name.clone(), *lost)).collect()
     }
 
     /// Whether keys of which nobody has the text are forgotten: they may be of URLs that are lost.
@@ -39,11 +64,11 @@ impl Division {
     /// A repository of an old frontier.
     pub(super) fn view<V: Value>(&self, dir: &Path, name: &str, checkpoint: u64) -> Result<View<V>> {
         let (env, dir) = (&self.env, dir.join(name));
-        match self.salvage {
-            None => Ok(View::open(env, &dir, checkpoint)?),
-            // Without its manifest there is nothing to be had of it.
-            Some(_) => or_empty(View::salvage(env, &dir, checkpoint), || View::open(env, &dir, 0)),
-        }
+        let Some(salvage) = &self.salvage else { return Ok(View::open(env, &dir, checkpoint)?) };
+        // Without its manifest there is nothing to be had of it.
+        let view = or_empty(View::salvage(env, &dir, checkpoint), || View::open(env, &dir, 0))?;
+        salvage.note_lost(name, view.lost_operations().filter(|_| view.number() == checkpoint));
+        Ok(view)
     }
 
     /// What no merge has applied and nobody was handed of it.

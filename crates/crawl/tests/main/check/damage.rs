@@ -16,6 +16,7 @@ use mattock_simweb::{Params, Preset, World};
 
 use crate::world::crawl;
 
+use super::operations::with_operations;
 use super::{Disk, ROOT, checked, crawl_for, formats, settings, stopped, world_of};
 
 /// What is done to a file.
@@ -272,13 +273,19 @@ fn flips_and_cuts_soon_after_the_beginning() {
 }
 
 #[test]
+fn flips_and_cuts_in_operations_that_wait() {
+    let (disk, wanted) = with_operations(&stopped("gzip"));
+    let wanted = |path: &Path| wanted.iter().any(|wanted| wanted == path);
+    damage_some(&disk, wanted, &settings("gzip"), 9, 60, 10);
+}
+
+#[test]
 fn a_thousand_flips_and_a_thousand_cuts() {
     if !all_of_it() {
         return;
     }
-    for (compression, seed) in [("gzip", 4), ("zstd", 5)] {
-        damage(&stopped(compression), &settings(compression), seed, 700, 1);
-    }
+    damage(&with_operations(&stopped("gzip")).0, &settings("gzip"), 4, 700, 1);
+    damage(&stopped("zstd"), &settings("zstd"), 5, 700, 1);
     begun(6, 600, 1);
 }
 

@@ -58,6 +58,25 @@ fn what_is_younger_than_the_checkpoint_is_told_and_cut_off() {
     assert!(again.whole && again.repaired.is_empty(), "{again:#?}");
 }
 
+/// What only a tail had that is damaged twice is lost, and that is said.
+#[test]
+fn a_tail_that_is_damaged_twice_is_told() {
+    let mut disk = stopped("gzip");
+    let is_tail = |path: &Path| {
+        let path = path.display().to_string();
+        path.contains("/0/degrees/tail-") && path.trim_end_matches(".copy").ends_with("-000004")
+    };
+    let tails: Vec<_> = disk.iter_mut().filter(|(path, _)| is_tail(path)).collect();
+    assert_eq!(tails.len(), 2);
+    tails.into_iter().for_each(|(_, bytes)| bytes[60] ^= 1);
+    let report = repaired(&mut world_of(&disk));
+    let says = "; how many of the last changes to degrees are lost is not known";
+    assert!(
+        report.whole && report.repaired.iter().any(|finding| finding.what.ends_with(says)),
+        "{report:#?}"
+    );
+}
+
 #[test]
 fn a_damaged_checkpoint_is_made_anew_after_a_clean_stop() {
     let disk = stopped("gzip");

@@ -11,6 +11,7 @@ use mattock_repository::LedgerReader;
 use mattock_simweb::World;
 
 use super::damage::{Damage, all_of_it, is_kept_twice, kinds, larger, larger_world};
+use super::operations::with_operations;
 use super::{Disk, ROOT, checked, crawl_on, settings, stopped, world, world_of};
 use crate::world::crawl_until;
 
@@ -39,7 +40,7 @@ fn fetched(simulation: &mut Simulation) -> Vec<String> {
     })
 }
 
-fn repaired(simulation: &mut Simulation) -> CheckReport {
+pub(super) fn repaired(simulation: &mut Simulation) -> CheckReport {
     simulation.run(|env| async move { repair(&env, Path::new(ROOT), &mut |_| {}).unwrap() })
 }
 
@@ -56,10 +57,25 @@ fn assert_only_what_is_archived_is_damaged(report: &CheckReport, path: &Path) {
 
 /// Damages one file after the other, repairs, and goes on. How often frontiers were made anew.
 fn go_on(disk: &Disk, world: fn() -> World, change: &str, seed: u64, count: usize) -> usize {
+    let matters = |path: &Path| {
+        let is_part = path.starts_with("/crawl/state") || path.starts_with("/crawl/warc");
+        is_part && (!is_kept_twice(path) || path.ends_with("STATE-4"))
+    };
+    go_on_some(disk, matters, world, change, seed, count)
+}
+
+/// The same with some of the files.
+fn go_on_some(
+    disk: &Disk,
+    wanted: impl Fn(&Path) -> bool,
+    world: fn() -> World,
+    change: &str,
+    seed: u64,
+    count: usize,
+) -> usize {
     let mut random = Random::from_seed(seed);
     let mut kinds = kinds(disk);
-    let matters = |path: &Path| path.starts_with("/crawl/state") || path.starts_with("/crawl/warc");
-    kinds.retain(|kind| matters(kind[0]) && (!is_kept_twice(kind[0]) || kind[0].ends_with("STATE-4")));
+    kinds.retain(|kind| wanted(kind[0]));
     let mut remade = 0;
     for number in 0..count {
         let kind = &kinds[number / 2 % kinds.len()];
@@ -103,11 +119,18 @@ fn a_crawl_goes_on_after_a_repair_without_budgets() {
 }
 
 #[test]
+fn a_crawl_goes_on_after_a_repair_with_operations_that_wait() {
+    let (disk, wanted) = with_operations(&stopped("gzip"));
+    let wanted = |path: &Path| wanted.iter().any(|wanted| wanted == path);
+    assert_eq!(go_on_some(&disk, wanted, world, &settings("gzip"), 26, 12), 12);
+}
+
+#[test]
 fn a_thousand_damages_are_survived() {
     if !all_of_it() {
         return;
     }
-    go_on(&stopped("gzip"), world, &settings("gzip"), 23, 500);
+    go_on(&with_operations(&stopped("gzip")).0, world, &settings("gzip"), 23, 500);
     go_on(&stopped("zstd"), world, &settings("zstd"), 24, 500);
     let (disk, change) = larger();
     assert!(go_on(&disk, larger_world, &change.replace("6000", "6400"), 25, 100) > 50);

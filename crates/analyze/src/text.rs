@@ -1,0 +1,152 @@
+//! The main text of a page: what a reader came for, without navigation, advertisements, teasers and small print.
+//!
+//! Filled with a decoded page; gives back its text, a line per block. No rule is made for a site, and nothing is learnt: all rules
+//! are about what is true of pages everywhere. The steps, each linear in the page:
+//!
+//! 1. [`tree`]: a light tree out of the scanner's tags, in one array in the order of the page. `names` says which elements open blocks or are never shown,
+//!    `classes` what the words of `class` and `id` give away.
+//! 2. [`blocks`]: runs of text between block boundaries, with their words, linked words and sentences. Sums over any element are differences of two entries.
+//! 3. [`waste`]: elements that say they are navigation, comments, sharing and the like, or that hold nothing but links, unless most of the page is in them.
+//! 4. [`place`]: the element that holds the main text: the greatest sum of what its blocks are worth, where links and scraps cost.
+//! 5. [`write`]: the blocks of that element that are not waste.
+//!
+//! Bounds: depth, elements and text are capped ([`tree::DEPTH_MAX`], [`tree::NODES_MAX`], [`TEXT_BYTES_MAX`]); what is beyond
+//! counts as not written.
+
+mod blocks;
+mod classes;
+mod names;
+mod place;
+mod tree;
+mod waste;
+mod write;
+
+use blocks::Page;
+use tree::Tree;
+
+/// As much of the main text as is kept.
+pub(crate) const TEXT_BYTES_MAX: usize = 4 << 20;
+/// With fewer words than this, what was taken for waste is looked at again.
+const WORDS_MIN: u32 = 25;
+
+/// The main text of a page, a line per block; empty if it has none.
+pub(crate) fn main_text(html: &str) -> String {
+    let tree = Tree::read(html);
+    let page = Page::new(&tree, html);
+    let mut waste = waste::Waste::find(&tree, &page, waste::Care::All);
+    let mut place = place::find(&tree, &page, &waste);
+    if page.kept_words(place, &waste) < WORDS_MIN.min(page.words() / 2) {
+        waste = waste::Waste::find(&tree, &page, waste::Care::Tags);
+        place = place::find(&tree, &page, &waste);
+    }
+    if page.kept_words(place, &waste) == 0 {
+        // Nothing but waste: better than nothing.
+        return write::everything(&tree, &page, html);
+    }
+    write::text(&tree, &page, &waste, place, html)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const ARTICLE: &str = "<p>The first paragraph says what happened, where it happened, and who was there when it did.</p>
+        <p>The second one, as is the custom, tells <a href=x>the same</a> again with more words and a quotation.</p>
+        <h2>A heading</h2><ul><li>one thing<li>another</ul><pre>let x = 1;\n  let y;</pre>
+        <table><tr><td>a<td>b<tr><td>c<td>d</table><blockquote>Somebody said so &amp; meant it, after all.</blockquote>";
+
+    fn page(around: &str) -> String {
+        let page = "<html><head><title>T</title></head><body><header><a href=/>Home</a> <a href=/n>News</a></header>
+            <nav><ul><li><a href=1>One</a><li><a href=2>Two</a></ul></nav>
+            <div class='sidebar'><p>Subscribe to our newsletter today, dear reader, it is free.</p></div>AROUND
+            <div class=related-posts><h3>More</h3><a href=3>Ten things that you did not know about paragraphs</a></div>
+            <div id=comments><p>First! I do not agree with any of this, and I never will.</p></div>
+            <footer>Copyright 2020, all rights reserved, imprint and privacy.</footer><script>var x;</script></body>";
+        page.replace("AROUND", around)
+    }
+
+    #[test]
+    fn the_article_and_nothing_else() {
+        let expected = "The first paragraph says what happened, where it happened, and who was there when it did.\n\
+            The second one, as is the custom, tells the same again with more words and a quotation.\n\
+            A heading\none thing\nanother\nlet x = 1;\n  let y;\na\tb\nc\td\n\
+            Somebody said so & meant it, after all.";
+        for around in [
+            format!("<div class=x>{ARTICLE}</div>"),
+            format!("<main>{ARTICLE}</main>"),
+            format!("<div><table><tr><td>{ARTICLE}</table></div>"),
+            format!(
+                "<div><article class='post has-sidebar'><div class=post-content>{ARTICLE}</div><div class=tags><a href=t>tag</a></div></article></div>"
+            ),
+            ARTICLE.to_owned(),
+        ] {
+            assert_eq!(main_text(&page(&around)), expected, "{around}");
+        }
+    }
+
+    #[test]
+    fn a_page_of_little_text_has_it_all() {
+        assert_eq!(main_text("<p>Hello</p><p>world"), "Hello\nworld");
+        assert_eq!(main_text("<div class=comments>Only this."), "Only this.");
+        assert_eq!(main_text("<nav><a href=x>Only this"), "Only this");
+        assert_eq!(main_text("<div style='display: none'>x</div><b hidden>y</b>"), "x");
+        assert_eq!(main_text(""), "");
+        assert_eq!(main_text("<script>x</script>"), "");
+    }
+
+    #[test]
+    fn two_line_breaks_are_a_paragraph() {
+        assert_eq!(
+            main_text("<div>one<br>two<br><br>three&nbsp; four<br> <br></div>"),
+            "one two\nthree four"
+        );
+    }
+
+    #[test]
+    fn scripts_without_blanks_have_words() {
+        let article = "これは長い文章です。読点、句点もあります。".repeat(5);
+        let numbers: String = article.chars().map(|letter| format!("&#{};", u32::from(letter))).collect();
+        for text in [&article, &numbers] {
+            let found = main_text(&page(&format!("<div><p>{text}</p></div>")));
+            assert_eq!(found, article);
+        }
+    }
+
+    #[test]
+    fn hostile_pages() {
+        for (part, times) in [
+            ("<div>", 2_000_000),
+            ("<b>", 1_000_000),
+            ("<p>a", 1_000_000),
+            ("<header><b>a</b>", 300_000),
+            ("<table><tr><td>a", 300_000),
+            ("</div>", 1_000_000),
+            ("<a href=x class='nav menu'>a ", 200_000),
+            ("<ul><li>a, b. ", 300_000),
+            ("<svg>", 1_000_000),
+            ("&#x30AF;", 500_000),
+            ("<", 3_000_000),
+            ("<button>", 500_000),
+        ] {
+            let page = part.repeat(times);
+            let text = main_text(&page);
+            assert!(text.len() <= TEXT_BYTES_MAX, "{part}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_markup(html in "(<p>|</p>|<div class=nav>|<div class=article-body>|</div>|<a href=x>|</a>|<br>|<table>|<tr>|<td>|</table>|<ul>|<li>|</ul>|<pre>|</pre>|<svg>|</svg>|<b hidden>|</b>|<main>|<header>|<h1>|</h1>|<select>|</select>|<!--|-->|&amp;|&#12354;|ä|語| |\\n|One, two. Three four five six seven eight\\. |word|<|>){0,60}") {
+            let text = main_text(&html);
+            prop_assert_eq!(text.trim_end(), &text);
+            prop_assert!(!text.contains('<') || html.contains("< ") || html.contains("<") );
+        }
+
+        #[test]
+        fn any_text(html in "\\PC{0,200}") {
+            main_text(&html);
+        }
+    }
+}

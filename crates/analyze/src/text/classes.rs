@@ -1,0 +1,199 @@
+//! What the words of `class`, `id` and their like give away about an element.
+//!
+//! Names are cut into words at everything that is no letter, and where a small letter is followed by a capital. A word is compared whole, and by its
+//! beginning or end for the stems that sites glue to others (`navbar`, `topnav`, `commentlist`).
+
+/// What a name says, as bits.
+pub(crate) type Hints = u16;
+
+/// Navigation, small print, controls.
+pub(crate) const CHROME: Hints = 1;
+/// Teasers for other pages.
+pub(crate) const TEASER: Hints = 2;
+/// What readers said.
+pub(crate) const COMMENT: Hints = 4;
+/// Advertisements.
+pub(crate) const ADVERT: Hints = 8;
+/// Sharing, following, subscribing.
+pub(crate) const SOCIAL: Hints = 16;
+/// The text itself.
+pub(crate) const BODY: Hints = 32;
+/// The element says that it is not shown.
+pub(crate) const HIDDEN: Hints = 64;
+/// The page's main part.
+pub(crate) const MAIN: Hints = 128;
+/// What surrounds the text of an article: date, author, labels.
+pub(crate) const BYLINE: Hints = 256;
+
+/// All that speak against an element.
+pub(crate) const AGAINST: Hints = CHROME | TEASER | COMMENT | ADVERT | SOCIAL | HIDDEN | BYLINE;
+
+/// Names longer than this are generated.
+const NAME_BYTES_MAX: usize = 512;
+
+/// The hints of one attribute's value.
+pub(crate) fn hints(value: &[u8]) -> Hints {
+    let mut found = 0;
+    let mut word = [0u8; 16];
+    let mut length = 0;
+    let mut before = [0u8; 16];
+    let mut before_length = 0;
+    let mut was_lower = false;
+    let value = &value[..value.len().min(NAME_BYTES_MAX)];
+    for at in 0..=value.len() {
+        let byte = value.get(at).copied().unwrap_or(b' ');
+        let ends = !byte.is_ascii_alphabetic() || (was_lower && byte.is_ascii_uppercase());
+        if ends && length > 0 {
+            let this = &word[..length.min(16)];
+            if length <= 16 {
+                found |= of_word(this) | of_pair(&before[..before_length], this);
+            }
+            before = word;
+            before_length = length.min(16);
+            length = 0;
+        }
+        if byte.is_ascii_alphabetic() {
+            if length < 16 {
+                word[length] = byte.to_ascii_lowercase();
+            }
+            length += 1;
+        } else if byte.is_ascii_whitespace() {
+            before_length = 0;
+        }
+        was_lower = byte.is_ascii_lowercase();
+    }
+    found
+}
+
+fn of_word(word: &[u8]) -> Hints {
+    match word {
+        b"nav" | b"navi" | b"menu" | b"menus" | b"footer" | b"foot" | b"sidebar" | b"breadcrumb"
+        | b"breadcrumbs" | b"crumbs" | b"pager" | b"pagination" | b"paging" | b"toolbar" | b"masthead"
+        | b"cookie" | b"cookies" | b"consent" | b"gdpr" | b"login" | b"signin" | b"signup" | b"copyright"
+        | b"skip" | b"dropdown" | b"popup" | b"modal" | b"overlay" | b"lightbox" | b"tooltip" | b"widget"
+        | b"widgets" | b"banner" | b"navigation" | b"navbar" | b"navbox" | b"legal" | b"catlinks"
+        | b"printfooter" | b"sidenav" | b"disclaimer" | b"paywall" | b"backlink" | b"rightcol"
+        | b"rightcolumn" | b"rail" | b"complementary" | b"contentinfo" | b"sphinxsidebar" | b"navheader"
+        | b"navfooter" | b"controls" => CHROME,
+        b"related" | b"recommended" | b"recommend" | b"recommendations" | b"recirc" | b"trending"
+        | b"popular" | b"readmore" | b"mostread" | b"teaser" | b"teasers" | b"seealso" | b"morefrom"
+        | b"latest" | b"outbrain" | b"taboola" | b"zergnet" | b"recommendation" | b"upnext" | b"playlist"
+        | b"carousel" => TEASER,
+        b"comment" | b"comments" | b"commentlist" | b"disqus" | b"respond" | b"replies" | b"livefyre"
+        | b"kommentare" | b"commentaires" | b"comentarios" | b"trackback" | b"trackbacks" => COMMENT,
+        b"ad" | b"ads" | b"advert" | b"advertisement" | b"advertising" | b"adsense" | b"sponsor"
+        | b"sponsored" | b"sponsors" | b"promo" | b"promos" | b"promotion" | b"promoted" | b"anzeige"
+        | b"adbox" | b"adslot" | b"werbung" | b"publicidad" | b"commercial" => ADVERT,
+        b"share" | b"sharing" | b"sharebar" | b"shares" | b"social" | b"socials" | b"newsletter"
+        | b"subscribe" | b"subscription" | b"follow" | b"addthis" | b"sharethis" | b"sharedaddy"
+        | b"likes" | b"twitter" | b"facebook" | b"rss" | b"donate" | b"print" | b"email" | b"whatsapp"
+        | b"pinterest" | b"linkedin" => SOCIAL,
+        b"byline" | b"dateline" | b"tags" | b"taglist" | b"timestamp" | b"pubdate" | b"postmeta"
+        | b"entrymeta" | b"authorbox" | b"keywords" => BYLINE,
+        b"articlebody" | b"storybody" | b"postbody" | b"entrytext" | b"storytext" | b"articletext"
+        | b"storycontent" | b"entrycontent" | b"postcontent" | b"articlecontent" | b"hentry"
+        | b"bodytext" => BODY,
+        b"main" | b"maincontent" | b"content" | b"contents" | b"article" => MAIN,
+        b"hidden" | b"hide" | b"invisible" | b"noprint" | b"noshow" | b"editsection" | b"headerlink" => {
+            HIDDEN
+        }
+        _ => of_stem(word),
+    }
+}
+
+fn of_stem(word: &[u8]) -> Hints {
+    const STARTS: [(&[u8], Hints); 22] = [
+        (b"navig", CHROME),
+        (b"sidebar", CHROME),
+        (b"footer", CHROME),
+        (b"breadcrumb", CHROME),
+        (b"cookie", CHROME),
+        (b"navbar", CHROME),
+        (b"pagination", CHROME),
+        (b"comment", COMMENT),
+        (b"disqus", COMMENT),
+        (b"related", TEASER),
+        (b"recommend", TEASER),
+        (b"outbrain", TEASER),
+        (b"taboola", TEASER),
+        (b"mostpopular", TEASER),
+        (b"advert", ADVERT),
+        (b"sponsor", ADVERT),
+        (b"promo", ADVERT),
+        (b"newsletter", SOCIAL),
+        (b"social", SOCIAL),
+        (b"sharing", SOCIAL),
+        (b"subscri", SOCIAL),
+        (b"socialshare", SOCIAL),
+    ];
+    const ENDS: [(&[u8], Hints); 10] = [
+        (b"nav", CHROME),
+        (b"navigation", CHROME),
+        (b"menu", CHROME),
+        (b"sidebar", CHROME),
+        (b"footer", CHROME),
+        (b"breadcrumbs", CHROME),
+        (b"comments", COMMENT),
+        (b"teaser", TEASER),
+        (b"share", SOCIAL),
+        (b"articlebody", BODY),
+    ];
+    if word.len() < 5 {
+        return 0;
+    }
+    let starts = STARTS.iter().filter(|(stem, _)| word.starts_with(stem));
+    let ends = ENDS.iter().filter(|(stem, _)| word.ends_with(stem));
+    starts.chain(ends).fold(0, |all, (_, hint)| all | hint)
+}
+
+/// Two words after each other within one name.
+fn of_pair(first: &[u8], second: &[u8]) -> Hints {
+    match (first, second) {
+        (
+            b"article" | b"story" | b"entry" | b"post" | b"news" | b"blog",
+            b"body" | b"content" | b"text" | b"main" | b"copy",
+        )
+        | (b"content" | b"body", b"body" | b"text" | b"copy")
+        | (b"rich" | b"markdown" | b"main", b"text" | b"body") => BODY,
+        (b"main" | b"page" | b"site" | b"primary", b"content") | (b"content", b"main" | b"area") => MAIN,
+        (
+            b"read" | b"see" | b"more" | b"you",
+            b"next" | b"also" | b"more" | b"from" | b"stories" | b"like",
+        )
+        | (b"most", b"read" | b"viewed" | b"shared" | b"recent")
+        | (b"also", b"read") => TEASER,
+        (b"site" | b"page" | b"global" | b"top", b"header")
+        | (b"side" | b"right", b"bar" | b"rail" | b"col" | b"column" | b"side") => CHROME,
+        (
+            b"post" | b"entry" | b"article" | b"story",
+            b"meta" | b"tags" | b"date" | b"author" | b"byline" | b"info" | b"footer",
+        ) => BYLINE,
+        (b"author", b"bio" | b"box" | b"info") => BYLINE,
+        (b"screen", b"reader") | (b"sr", b"only") | (b"visually", b"hidden") => HIDDEN,
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names() {
+        for (name, expected) in [
+            ("sidebar", CHROME),
+            ("leftSidebar x", CHROME),
+            ("topnav", CHROME),
+            ("article-body", BODY | MAIN),
+            ("articleBody", BODY | MAIN),
+            ("shadow headline", 0),
+            ("comment-list", COMMENT),
+            ("Most_Read", TEASER),
+            ("most read", 0),
+            ("", 0),
+            ("aVeryLongNameWithoutAnyMeaningToAnybody", 0),
+        ] {
+            assert_eq!(hints(name.as_bytes()), expected, "{name}");
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Where the main text is: the element whose blocks are worth most together.
+
+use super::blocks::{Block, Page};
+use super::classes::BODY;
+use super::names::Tag;
+use super::tree::Tree;
+use super::waste::Waste;
+
+/// A block of links costs so much, and so much for each linked word.
+const SCRAP_COST: f32 = 0.5;
+const LINK_COST: f32 = 1.0;
+/// With so many words a block is text.
+const TEXT_WORDS: f32 = 15.0;
+/// With so many words, and punctuation, too.
+const SENTENCE_WORDS: f32 = 6.0;
+/// Linked words in a text take away so much each.
+const LINK_WEIGHT: f32 = 2.0;
+/// What few words without links cost: in lists and tables nearly nothing, elsewhere more.
+const CELL_COST: f32 = 0.1;
+const LABEL_COST: f32 = 0.5;
+/// What is called the text is believed if it holds this part of the worth.
+const NAMED_SHARE: f32 = 0.6;
+
+/// The node that holds the main text; 0, the whole page, if none stands out.
+pub(crate) fn find(tree: &Tree, page: &Page, waste: &Waste) -> u32 {
+    let mut sums = Vec::with_capacity(page.blocks.len() + 1);
+    let mut sum = 0.0f32;
+    sums.push(sum);
+    for (at, block) in page.blocks.iter().enumerate() {
+        if !waste.has(at) {
+            sum += worth(tree, block);
+        }
+        sums.push(sum);
+    }
+    let worth_of = |node: u32| {
+        let range = page.range(node);
+        sums[range.end] - sums[range.start]
+    };
+    let mut best = (0, worth_of(0));
+    for (at, node) in (0u32..).zip(&tree.nodes) {
+        if !node.tag.is_block()
+            || matches!(node.tag, Tag::P | Tag::Heading | Tag::Row | Tag::Rows | Tag::Hidden)
+        {
+            continue;
+        }
+        let worth = worth_of(at);
+        if worth >= best.1 {
+            best = (at, worth);
+        }
+    }
+    narrow(tree, best, worth_of)
+}
+
+/// What says that it is the text, if it has most of it.
+fn narrow(tree: &Tree, (place, worth): (u32, f32), worth_of: impl Fn(u32) -> f32) -> u32 {
+    let end = tree.nodes[place as usize].end;
+    let mut best = (place, 0.0);
+    for at in place..end {
+        let node = tree.nodes[at as usize];
+        let named = node.hints & BODY != 0 || matches!(node.tag, Tag::Article | Tag::Main);
+        if named {
+            let own = worth_of(at);
+            if own >= NAMED_SHARE * worth && own >= best.1 {
+                best = (at, own);
+            }
+        }
+    }
+    best.0
+}
+
+/// What a block counts for: its words if it is text, less than nothing if it is a scrap or links.
+fn worth(tree: &Tree, block: &Block) -> f32 {
+    let words = block.words as f32;
+    let linked = block.link_words as f32;
+    let tag = tree.nodes[block.owner as usize].tag;
+    if block.link_density() > 0.5 {
+        return if matches!(tag, Tag::P) { -SCRAP_COST } else { -SCRAP_COST - LINK_COST * linked };
+    }
+    let is_text = words >= TEXT_WORDS
+        || (words >= SENTENCE_WORDS && block.marks > 0)
+        || matches!(tag, Tag::P | Tag::Pre | Tag::Quote) && words >= 4.0;
+    if is_text {
+        words - LINK_WEIGHT * linked
+    } else if matches!(tag, Tag::Cell | Tag::Item | Tag::Term | Tag::Heading | Tag::Caption) {
+        -CELL_COST
+    } else {
+        -LABEL_COST
+    }
+}

@@ -1,0 +1,268 @@
+//! Foreign archives become rows of the index: WARC and ARC files of other crawlers, read once from front to back.
+//!
+//! A damaged or torn record costs that record, and is reported with its place. Records that share a gzip member with others have no
+//! place of their own: they are reported too, since nobody could read them again. A file counts as imported once all its
+//! rows are in parts that `INDEX` names; interrupted before that, it is imported anew the next time.
+
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use mattock_env::Files;
+use mattock_extract::sniff;
+use mattock_repository::{Details, Digest, RecordType, RepositoryError, StoredRecord, Truncated, WarcReader};
+
+use crate::error::IndexError;
+use crate::manifest::{Manifest, Part};
+use crate::part::{PART_ROWS, PartWriter, sorted};
+use crate::rows::{Instance, Rows};
+use crate::snapshot::lock;
+
+/// Rows of several small files share a part until there are so many.
+const ENOUGH_ROWS: usize = 100_000;
+
+/// A file that is to be imported.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Foreign {
+    /// Where it is.
+    pub path: PathBuf,
+    /// How rows name it: relative to the repository, or absolute.
+    pub name: String,
+}
+
+/// Something in a file that could not be taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Untaken {
+    /// The file.
+    pub file: String,
+    /// Where in it.
+    pub offset: u64,
+    /// Why.
+    pub why: String,
+}
+
+/// What an import did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Imported {
+    /// Files that were read.
+    pub files: u64,
+    /// Files that were there already.
+    pub known: u64,
+    /// All records.
+    pub records: u64,
+    /// Rows: responses and revisits.
+    pub instances: u64,
+    /// Of which revisits.
+    pub revisits: u64,
+    /// Records that are no documents: requests, metadata and the like.
+    pub others: u64,
+    /// What could not be taken: the first of them.
+    pub untaken: Vec<Untaken>,
+    /// And how many there are.
+    pub untaken_count: u64,
+}
+
+/// As many are kept for the report.
+const UNTAKEN_MAX: usize = 100;
+
+impl Imported {
+    fn leave(&mut self, file: &str, offset: u64, why: impl Into<String>) {
+        self.untaken_count += 1;
+        if self.untaken.len() < UNTAKEN_MAX {
+            self.untaken.push(Untaken { file: file.to_owned(), offset, why: why.into() });
+        }
+    }
+}
+
+/// Takes files into the index of a repository. `progress` hears of every record: the file, and how far in it.
+pub fn import(
+    files: &Files,
+    repository: &Path,
+    foreign: &[Foreign],
+    crawl: &str,
+    mut progress: impl FnMut(&Foreign, u64),
+) -> Result<Imported, IndexError> {
+    let directory = Manifest::directory(repository);
+    files.create_dir_all(&directory).map_err(IndexError::io("create", &directory))?;
+    let _lock = lock(files, &directory)?;
+    let mut writing = Writing {
+        files,
+        directory: &directory,
+        manifest: Manifest::read(files, repository)?,
+        batches: Vec::new(),
+        count: 0,
+    };
+    let mut imported = Imported::default();
+    let mut rows = Rows::default();
+    for (index, one) in foreign.iter().enumerate() {
+        if writing.manifest.imported.contains(&one.name) {
+            imported.known += 1;
+            continue;
+        }
+        let before = imported.records;
+        let mut reader = WarcReader::open(files, &one.path)?.go_on_behind_damage();
+        loop {
+            match reader.next_record() {
+                Ok(Some(record)) => {
+                    imported.records += 1;
+                    progress(one, record.offset);
+                    take(&record, one, crawl, &mut rows, &mut imported)?;
+                }
+                Ok(None) => break,
+                Err(error @ RepositoryError::Io { .. }) => return Err(error.into()),
+                Err(error) => {
+                    imported.leave(&one.name, error.offset().unwrap_or_default(), error.to_string())
+                }
+            }
+            if rows.len() >= 8192 {
+                writing.take(&mut rows)?;
+            }
+        }
+        if !rows.is_empty() {
+            writing.take(&mut rows)?;
+        }
+        // What is no archive is not one that was imported.
+        if imported.records > before {
+            imported.files += 1;
+            writing.manifest.imported.push(one.name.clone());
+        }
+        if writing.count >= ENOUGH_ROWS || index + 1 == foreign.len() {
+            writing.end_part()?;
+            writing.manifest.write(files, repository)?;
+        }
+    }
+    Ok(imported)
+}
+
+/// Parts in the making.
+struct Writing<'a> {
+    files: &'a Files,
+    directory: &'a Path,
+    manifest: Manifest,
+    batches: Vec<arrow_array::RecordBatch>,
+    count: usize,
+}
+
+impl Writing<'_> {
+    fn take(&mut self, rows: &mut Rows) -> Result<(), IndexError> {
+        self.count += rows.len();
+        self.batches.push(rows.finish()?);
+        if self.count >= PART_ROWS { self.end_part() } else { Ok(()) }
+    }
+
+    fn end_part(&mut self) -> Result<(), IndexError> {
+        if self.count == 0 {
+            return Ok(());
+        }
+        self.manifest.next += 1;
+        let file = format!("part-{:06}.parquet", self.manifest.next);
+        let mut writer = PartWriter::create(self.files, &self.directory.join(&file))?;
+        writer.write(&sorted(&self.batches)?)?;
+        let bytes = writer.finish()?;
+        self.manifest.parts.push(Part { file, rows: self.count as u64, bytes, imported: true });
+        self.batches.clear();
+        self.count = 0;
+        Ok(())
+    }
+}
+
+fn take(
+    record: &StoredRecord<'_>,
+    file: &Foreign,
+    crawl: &str,
+    rows: &mut Rows,
+    imported: &mut Imported,
+) -> Result<(), IndexError> {
+    let revisit = match record.kind() {
+        Some(RecordType::Response) => false,
+        Some(RecordType::Revisit) => true,
+        _ => {
+            imported.others += 1;
+            return Ok(());
+        }
+    };
+    let mut leave = |why: &str| imported.leave(&file.name, record.offset, why);
+    let Some(length) = record.length else {
+        leave(
+            "it shares a gzip member with other records, so that it cannot be read again without them: recompress the file record by record",
+        );
+        return Ok(());
+    };
+    let (Some(url), Some(time)) = (record.target_uri(), record.fields.get("WARC-Date")) else {
+        leave("it has no URL or no date");
+        return Ok(());
+    };
+    let Ok(time) = time.parse::<Timestamp>() else {
+        leave("its date is none");
+        return Ok(());
+    };
+    let response = record.response();
+    if response.is_none() && !revisit {
+        leave("it is no HTTP response");
+        return Ok(());
+    }
+    let kind = response.as_ref().and_then(|response| response.field("content-type")).unwrap_or_default();
+    let kind = String::from_utf8_lossy(kind);
+    let (mime, parameters) = kind.split_once(';').unwrap_or((&kind, ""));
+    let mime = mime.trim().to_ascii_lowercase();
+    let charset = parameters.split(';').find_map(|parameter| {
+        let (name, value) = parameter.split_once('=')?;
+        name.trim()
+            .eq_ignore_ascii_case("charset")
+            .then(|| value.trim().trim_matches('"').to_ascii_uppercase())
+    });
+    let plain = |response: &&mattock_repository::http::Response<'_>| {
+        !revisit
+            && ["content-encoding", "transfer-encoding"].iter().all(|name| response.field(name).is_none())
+    };
+    let body = response.as_ref().filter(plain).map(|response| response.body);
+    let redirect = response.as_ref().and_then(|response| response.field("location")).unwrap_or_default();
+    let details = Details {
+        detected: body.and_then(|body| sniff(body, &mime)).unwrap_or_default(),
+        mime: &mime,
+        charset: charset.as_deref().unwrap_or_default(),
+        redirect: std::str::from_utf8(redirect).unwrap_or_default(),
+        truncated: record.fields.get("WARC-Truncated").map(|word| match word {
+            "time" => Truncated::Time,
+            "disconnect" => Truncated::Disconnect,
+            _ => Truncated::Length,
+        }),
+        revisit,
+        ..Details::default()
+    };
+    let digest = record.fields.get("WARC-Payload-Digest").and_then(parsed_digest);
+    let pushed = rows.push(&Instance {
+        url,
+        time_us: time.as_microsecond(),
+        status: response.as_ref().map_or(0, |response| response.status),
+        digest: digest.or_else(|| body.map(|body| Digest::of(&[body]))),
+        file: &file.name,
+        offset: record.offset,
+        length,
+        crawl,
+        details,
+        depth: None,
+        took_ms: None,
+    })?;
+    match pushed {
+        true => {
+            imported.instances += 1;
+            imported.revisits += u64::from(revisit);
+        }
+        false => imported.leave(&file.name, record.offset, format!("`{url}` is no URL of the Web")),
+    }
+    Ok(())
+}
+
+/// `sha1:` and Base32, or 40 hexadecimal digits as some write.
+fn parsed_digest(text: &str) -> Option<Digest> {
+    let (algorithm, value) = text.split_once(':')?;
+    if !algorithm.eq_ignore_ascii_case("sha1") {
+        return None;
+    }
+    let value = value.trim().to_ascii_uppercase();
+    let bytes = match value.len() {
+        40 => data_encoding::HEXUPPER.decode(value.as_bytes()).ok()?,
+        _ => data_encoding::BASE32.decode(value.as_bytes()).ok()?,
+    };
+    Some(Digest(bytes.try_into().ok()?))
+}

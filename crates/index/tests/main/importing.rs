@@ -1,0 +1,140 @@
+//! Foreign archives in the index: every record that can be read is a row, and what cannot is told with its place.
+
+use std::path::{Path, PathBuf};
+
+use arrow_array::cast::AsArray;
+use mattock_env::sim::Simulation;
+use mattock_env::{Env, OpenMode, UnixTime};
+use mattock_index::{Foreign, IndexOptions, Snapshot, import};
+use mattock_repository::{Page, RecordFetcher, WarcWriter, WriterOptions};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+
+/// Pages of an archive; where each begins, and where it ends.
+fn archive(env: &Env, directory: &Path, count: usize) -> (PathBuf, Vec<(u64, u64)>) {
+    env.files.create_dir_all(directory).unwrap();
+    let mut writer =
+        WarcWriter::open(&env.files, directory, WriterOptions::default(), env.random.fork("archive"))
+            .unwrap();
+    let mut places = Vec::new();
+    let mut file = String::new();
+    for number in 0..count {
+        let url = format!("http://example.org/{number}");
+        let body = format!("<html><title>{number}</title>{}", "x".repeat(number * 37 % 900));
+        let written = writer
+            .write_page(&Page {
+                url: &url,
+                ip: None,
+                date: UnixTime::from_micros(1_700_000_000_000_000 + number as i64 * 1_000_000),
+                request: &[],
+                response_head: b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n",
+                body: body.as_bytes(),
+                truncated: None,
+                security: None,
+                metadata: &[],
+            })
+            .unwrap();
+        places.push((written.place.offset, written.place.length));
+        file = written.place.file.to_string();
+    }
+    writer.sync().unwrap();
+    (directory.join(file), places)
+}
+
+fn snapshot(env: &Env, root: &Path) -> Snapshot {
+    Snapshot::open(&env.files, root, &[], &IndexOptions::default()).unwrap()
+}
+
+/// URL, file, offset and length of every row.
+fn rows(env: &Env, root: &Path) -> Vec<(String, String, u64, u64)> {
+    let mut found = Vec::new();
+    for part in snapshot(env, root).parts() {
+        let bytes = bytes::Bytes::from(env.files.read(part).unwrap());
+        for batch in ParquetRecordBatchReaderBuilder::try_new(bytes).unwrap().build().unwrap() {
+            let batch = batch.unwrap();
+            let text = |name: &str, row| {
+                batch.column_by_name(name).unwrap().as_string::<i32>().value(row).to_owned()
+            };
+            let number = |name: &str, row| {
+                batch.column_by_name(name).unwrap().as_primitive::<arrow_array::types::Int32Type>().value(row)
+                    as u64
+            };
+            found.extend((0..batch.num_rows()).map(|row| {
+                let (offset, length) = (number("warc_record_offset", row), number("warc_record_length", row));
+                (text("url", row), text("warc_filename", row), offset, length)
+            }));
+        }
+    }
+    found
+}
+
+#[test]
+fn a_damaged_record_costs_itself_and_a_file_is_imported_once() {
+    Simulation::new(1).run(|env| async move {
+        let (root, count) = (Path::new("/repository"), 60);
+        let (path, places) = archive(&env, Path::new("/elsewhere"), count);
+        let file = env.files.open(&path, OpenMode::Write).unwrap();
+        let (offset, length) = places[20];
+        file.write_all_at(b"no gzip", offset + length / 2).unwrap();
+        let foreign = [Foreign { path: path.clone(), name: path.to_str().unwrap().to_owned() }];
+        let imported = import(&env.files, root, &foreign, "foreign", |_, _| {}).unwrap();
+        assert_eq!((imported.instances, imported.untaken_count), (count as u64 - 1, 1), "{imported:?}");
+        assert_eq!(imported.untaken[0].offset, offset);
+        let again = import(&env.files, root, &foreign, "foreign", |_, _| {}).unwrap();
+        assert_eq!((again.known, again.records), (1, 0));
+        let found = rows(&env, root);
+        assert_eq!(found.len(), count - 1);
+        // Every row leads to its record.
+        let (snapshot, mut fetcher) = (snapshot(&env, root), RecordFetcher::new(&env.files));
+        for (url, file, offset, length) in found {
+            let record = fetcher.fetch(&snapshot.archive(&file), offset, length).unwrap();
+            assert_eq!(record.target_uri(), Some(url.as_str()));
+        }
+    });
+}
+
+#[test]
+fn samples_of_other_programs_are_imported_or_refused_with_a_reason() {
+    let env = Env::real();
+    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/warc");
+    let mut files = Vec::new();
+    list(&env, &samples, &mut files);
+    if files.is_empty() {
+        eprintln!("skipped: there are no samples in {}", samples.display());
+        return;
+    }
+    let root = std::env::temp_dir().join(format!("mattock-import-{}", std::process::id()));
+    let mut instances = 0;
+    for path in &files {
+        let foreign = [Foreign { path: path.clone(), name: path.to_str().unwrap().to_owned() }];
+        let imported = import(&env.files, &root, &foreign, "samples", |_, _| {});
+        let imported = imported.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        assert!(
+            imported.records > 0 || imported.untaken_count > 0 || env.files.read(path).unwrap().is_empty(),
+            "{}: nothing, and no reason",
+            path.display()
+        );
+        instances += imported.instances;
+    }
+    let found = rows(&env, &root);
+    assert_eq!(found.len() as u64, instances);
+    assert!(instances > 100, "{instances}");
+    let mut fetcher = RecordFetcher::new(&env.files);
+    for (url, file, offset, length) in found {
+        let record = fetcher.fetch(Path::new(&file), offset, length).unwrap();
+        assert_eq!(record.target_uri(), Some(url.as_str()), "{file} at {offset}");
+    }
+    env.files.remove_dir_all(&root).unwrap();
+}
+
+fn list(env: &Env, directory: &Path, files: &mut Vec<PathBuf>) {
+    for entry in env.files.list(directory).unwrap_or_default() {
+        let path = directory.join(&entry.name);
+        let is_archive =
+            [".warc", ".arc", ".warc.gz", ".arc.gz", ".warc.zst"].iter().any(|end| entry.name.ends_with(end));
+        match entry.is_dir {
+            true => list(env, &path, files),
+            false if is_archive => files.push(path),
+            false => {}
+        }
+    }
+}
