@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use datafusion::arrow::array::{Array as _, AsArray as _, BooleanArray, RecordBatch};
+use datafusion::arrow::array::{AsArray as _, BooleanArray, RecordBatch};
 use datafusion::arrow::compute::filter_record_batch;
 use datafusion::arrow::datatypes::{DataType, Field, SchemaRef};
 use datafusion::datasource::provider_as_source;

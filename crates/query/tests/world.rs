@@ -10,27 +10,26 @@ use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit}
 use datafusion::parquet::arrow::ArrowWriter;
 use datafusion::parquet::file::properties::WriterProperties;
 use mattock_env::{Files, OpenMode, Random, SimFiles, UnixTime};
-use mattock_query::sink::MemorySink;
 use mattock_query::{Cancel, Language, Options, Query, Report, Session, Source};
 use mattock_repository::{Page, WarcWriter, WriterOptions};
 
 /// The first day of the crawl: 2000/10/01.
-pub const START_MS: i64 = 970_358_400_000;
-pub const DAY_MS: i64 = 86_400_000;
+pub(crate) const START_MS: i64 = 970_358_400_000;
+pub(crate) const DAY_MS: i64 = 86_400_000;
 
 /// What a test says about one instance; the rest follows.
 #[derive(Clone, Debug)]
-pub struct Doc {
-    pub url: String,
-    pub time_ms: i64,
-    pub status: i16,
-    pub mime: Option<&'static str>,
-    pub title: String,
-    pub body: String,
+pub(crate) struct Doc {
+    pub(crate) url: String,
+    pub(crate) time_ms: i64,
+    pub(crate) status: i16,
+    pub(crate) mime: Option<&'static str>,
+    pub(crate) title: String,
+    pub(crate) body: String,
 }
 
 impl Doc {
-    pub fn page(url: &str, day: i64, title: &str) -> Doc {
+    pub(crate) fn page(url: &str, day: i64, title: &str) -> Doc {
         let body = format!(
             "<html><head><title>{title}</title></head><body><a href='/next'>next</a> {title} text</body></html>"
         );
@@ -44,31 +43,34 @@ impl Doc {
         }
     }
 
-    pub fn instance(&self) -> String {
+    pub(crate) fn instance(&self) -> String {
         let key = format!("{} {}", self.url, self.time_ms);
         format!("{:016x}", xxhash_rust::xxh3::xxh3_64(key.as_bytes()))
     }
 
-    pub fn digest(&self) -> String {
+    pub(crate) fn digest(&self) -> String {
         format!("{:032X}", xxhash_rust::xxh3::xxh3_128(self.body.as_bytes()))
     }
 
-    pub fn host(&self) -> &str {
+    pub(crate) fn host(&self) -> &str {
         self.url.split('/').nth(2).unwrap()
     }
 }
 
-pub struct World {
-    pub files: Files,
-    pub docs: Vec<Doc>,
-    rows: Vec<(Doc, String, u64, u64)>,
+/// A document with its archive, offset and length.
+type Row = (Doc, String, u64, u64);
+
+pub(crate) struct World {
+    pub(crate) files: Files,
+    pub(crate) docs: Vec<Doc>,
+    rows: Vec<Row>,
 }
 
-pub fn dir() -> PathBuf {
+pub(crate) fn dir() -> PathBuf {
     PathBuf::from("/repository")
 }
 
-pub fn schema() -> SchemaRef {
+pub(crate) fn schema() -> SchemaRef {
     let text = |name: &str, nullable: bool| Field::new(name, DataType::Utf8, nullable);
     let mut fields = vec![text("url_surtkey", false), text("url", false), text("url_host_name", false)];
     for name in ["url_host_tld", "url_host_registered_domain"] {
@@ -97,7 +99,7 @@ pub fn schema() -> SchemaRef {
 
 impl World {
     /// Stores `docs`.
-    pub fn new(docs: Vec<Doc>) -> World {
+    pub(crate) fn new(docs: Vec<Doc>) -> World {
         let files = Files::simulated(SimFiles::new(Random::from_seed(1)));
         let mut world = World { files, docs: Vec::new(), rows: Vec::new() };
         world.add(docs);
@@ -105,7 +107,7 @@ impl World {
     }
 
     /// Stores more.
-    pub fn add(&mut self, docs: Vec<Doc>) {
+    pub(crate) fn add(&mut self, docs: Vec<Doc>) {
         let options = WriterOptions { file_bytes_max: 20_000, ..WriterOptions::default() };
         let mut writer =
             WarcWriter::open(&self.files, &dir().join("archive"), options, Random::from_seed(2)).unwrap();
@@ -141,11 +143,11 @@ impl World {
         writer.finish().unwrap();
     }
 
-    fn batch(rows: &[(Doc, String, u64, u64)]) -> RecordBatch {
-        let text = |value: &dyn Fn(&(Doc, String, u64, u64)) -> Option<String>| -> ArrayRef {
+    fn batch(rows: &[Row]) -> RecordBatch {
+        let text = |value: &dyn Fn(&Row) -> Option<String>| -> ArrayRef {
             Arc::new(rows.iter().map(value).collect::<StringArray>())
         };
-        let place = |value: &dyn Fn(&(Doc, String, u64, u64)) -> u64| -> ArrayRef {
+        let place = |value: &dyn Fn(&Row) -> u64| -> ArrayRef {
             Arc::new(rows.iter().map(|row| Some(i32::try_from(value(row)).unwrap())).collect::<Int32Array>())
         };
         let times = rows.iter().map(|(doc, ..)| Some(doc.time_ms)).collect::<TimestampMillisecondArray>();
@@ -173,7 +175,7 @@ impl World {
     }
 
     /// Two parts of several row groups, and a tail.
-    pub fn source(&self) -> Source {
+    pub(crate) fn source(&self) -> Source {
         let mut rows = self.rows.clone();
         rows.sort_by(|left, right| left.0.url.cmp(&right.0.url));
         let third = rows.len() / 3;
@@ -191,18 +193,18 @@ impl World {
         source
     }
 
-    pub fn session(&self) -> Session {
+    pub(crate) fn session(&self) -> Session {
         self.session_with(|_| {})
     }
 
-    pub fn session_with(&self, change: impl FnOnce(&mut Options)) -> Session {
+    pub(crate) fn session_with(&self, change: impl FnOnce(&mut Options)) -> Session {
         let mut options = Options::new(Random::from_seed(5));
         change(&mut options);
         Session::with_source(&self.files, self.source(), options).unwrap()
     }
 
     /// Takes the archive away.
-    pub fn remove_archive(&self) {
+    pub(crate) fn remove_archive(&self) {
         self.files.remove_dir_all(&dir().join("archive")).unwrap();
     }
 }
@@ -217,13 +219,13 @@ fn write_parquet(files: &Files, path: &Path, batch: &RecordBatch) {
 }
 
 /// The rows of an answer as JSON, sorted: plans give them in any order.
-pub fn run(query: Query) -> (Vec<String>, Report) {
+pub(crate) fn run(query: Query) -> (Vec<String>, Report) {
     let (mut lines, report) = run_in_order(query);
     lines.sort();
     (lines, report)
 }
 
-pub fn run_in_order(query: Query) -> (Vec<String>, Report) {
+pub(crate) fn run_in_order(query: Query) -> (Vec<String>, Report) {
     let mut out = Vec::new();
     let mut sink = mattock_query::sink::JsonSink::new(&mut out);
     let report = query.run(&mut sink, &mut |_| {}, &Cancel::new()).unwrap();
@@ -231,23 +233,16 @@ pub fn run_in_order(query: Query) -> (Vec<String>, Report) {
     (text.lines().map(str::to_string).collect(), report)
 }
 
-pub fn wib(session: &Session, text: &str) -> Vec<String> {
+pub(crate) fn wib(session: &Session, text: &str) -> Vec<String> {
     run(session.plan(text, Language::Wib).unwrap_or_else(|error| panic!("{error}"))).0
 }
 
-pub fn sql(session: &Session, text: &str) -> Vec<String> {
+pub(crate) fn sql(session: &Session, text: &str) -> Vec<String> {
     run(session.plan(text, Language::Sql).unwrap_or_else(|error| panic!("{error}"))).0
 }
 
-/// The rows of an answer as batches.
-pub fn batches(query: Query) -> Vec<RecordBatch> {
-    let mut sink = MemorySink::default();
-    query.run(&mut sink, &mut |_| {}, &Cancel::new()).unwrap();
-    sink.batches
-}
-
 /// Pages on a few hosts over two months, some of them fetched twice, some changed.
-pub fn pages(count: usize) -> Vec<Doc> {
+pub(crate) fn pages(count: usize) -> Vec<Doc> {
     (0..count)
         .map(|number| {
             let host = ["a.example.org", "b.example.org", "c.example.com"][number % 3];

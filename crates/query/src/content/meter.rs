@@ -9,7 +9,8 @@ use datafusion::arrow::array::{Int32Array, RecordBatch};
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{Result, internal_err};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::{EquivalenceProperties, Partitioning, PhysicalExpr};
+use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
 use futures::StreamExt as _;
@@ -20,13 +21,21 @@ use super::tally::Tally;
 #[derive(Debug)]
 pub(crate) struct MeterExec {
     input: Arc<dyn ExecutionPlan>,
+    properties: Arc<PlanProperties>,
     tally: Arc<Tally>,
 }
 
 impl MeterExec {
     /// Counts what comes from `input`.
     pub(crate) fn new(input: Arc<dyn ExecutionPlan>, tally: Arc<Tally>) -> MeterExec {
-        MeterExec { input, tally }
+        // No order is passed on: a sort below would let rows through before the last one was counted.
+        let properties = PlanProperties::new(
+            EquivalenceProperties::new(input.schema()),
+            Partitioning::UnknownPartitioning(input.properties().partitioning.partition_count()),
+            EmissionType::Incremental,
+            Boundedness::Bounded,
+        );
+        MeterExec { input, properties: Arc::new(properties), tally }
     }
 }
 
@@ -50,11 +59,7 @@ impl ExecutionPlan for MeterExec {
     }
 
     fn properties(&self) -> &Arc<PlanProperties> {
-        self.input.properties()
-    }
-
-    fn maintains_input_order(&self) -> Vec<bool> {
-        vec![true]
+        &self.properties
     }
 
     fn benefits_from_input_partitioning(&self) -> Vec<bool> {

@@ -20,6 +20,9 @@ pub struct Failures {
 /// The name under which unreadable records are counted.
 pub(crate) const RECORD: &str = "record";
 
+/// How many documents something failed on, and of one of them the URL and what was wrong.
+type Failed = (u64, (String, String));
+
 /// See the module. Shared by all operators of a query.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
@@ -39,8 +42,7 @@ pub(crate) struct Tally {
     pub(crate) bytes_read: AtomicU64,
     /// Values that were taken from kept columns.
     pub(crate) values_kept: AtomicU64,
-    /// How many, and of one the URL and what was wrong.
-    failures: Mutex<BTreeMap<String, (u64, (String, String))>>,
+    failures: Mutex<BTreeMap<String, Failed>>,
     /// Told after every stretch of documents.
     pub(crate) changed: Notify,
 }

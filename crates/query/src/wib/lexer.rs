@@ -10,7 +10,7 @@ pub(super) enum Token {
     Word(String),
     /// `"…"`, with its backslashes undone.
     Text(String),
-    /// A whole number; `None` if it does not fit.
+    /// A whole number.
     Integer(i64),
     /// A number with a point or an exponent, or one too large for a whole number.
     Float(f64),
@@ -18,6 +18,19 @@ pub(super) enum Token {
     Sign(&'static str),
     /// Behind the last one.
     End,
+}
+
+impl Token {
+    /// What is found where it stands, for complaints.
+    pub(super) fn described(&self) -> String {
+        match self {
+            Token::End => "the query ends".to_string(),
+            Token::Word(word) => format!("here is `{word}`"),
+            Token::Text(_) => "here is a string".to_string(),
+            Token::Integer(_) | Token::Float(_) => "here is a number".to_string(),
+            Token::Sign(sign) => format!("here is `{sign}`"),
+        }
+    }
 }
 
 /// Signs, longer ones first.

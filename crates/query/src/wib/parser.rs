@@ -81,14 +81,7 @@ impl Parser<'_> {
 
     /// The complaint that `what` should be here.
     fn expected(&self, what: &str) -> Complaint {
-        let found = match self.peek() {
-            Token::End => "the query ends".to_string(),
-            Token::Word(word) => format!("here is `{word}`"),
-            Token::Text(_) => "here is a string".to_string(),
-            Token::Integer(_) | Token::Float(_) => "here is a number".to_string(),
-            Token::Sign(sign) => format!("here is `{sign}`"),
-        };
-        Complaint::at(self.text, self.span(), format!("expected {what}, but {found}"))
+        Complaint::at(self.text, self.span(), format!("expected {what}, but {}", self.peek().described()))
     }
 
     /// Something stands behind the end of a query.
