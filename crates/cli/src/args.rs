@@ -5,6 +5,7 @@ pub(crate) mod lab;
 pub(crate) mod look;
 pub(crate) mod network;
 pub(crate) mod probe;
+pub(crate) mod repository;
 
 use std::path::PathBuf;
 
@@ -46,6 +47,22 @@ pub(crate) enum Command {
     Ctl(desk::CtlArgs),
     /// Show a crawl that is not running in a browser
     Console(desk::ConsoleArgs),
+    /// Ask a repository: in the Web-in-a-Box language or in SQL
+    Query(repository::QueryArgs),
+    /// Print a stored page
+    Get(repository::GetArgs),
+    /// List the stored instances of a URL, and what changed between them
+    History(repository::HistoryArgs),
+    /// Bring the index of a repository up to date
+    Index(repository::IndexArgs),
+    /// Take foreign WARC and ARC files into a repository
+    Import(repository::ImportArgs),
+    /// Write documents of a repository as WARC, WACZ or CDXJ
+    Export(repository::ExportArgs),
+    /// Keep a computed column, so that queries need not compute it again
+    Materialize(repository::MaterializeArgs),
+    /// Columns that are computed: those built in, and your own
+    Analyzer(repository::AnalyzerArgs),
     /// Fetch one URL the way a crawl would, and show step by step what happens
     Fetch(Box<FetchArgs>),
     /// Read robots.txt files
@@ -349,6 +366,8 @@ pub(crate) enum BenchCommand {
     Crawl(BenchCrawlArgs),
     /// What a page costs from the socket to the archive, next to the least it could cost
     Path(BenchPathArgs),
+    /// Asking a million stored pages, next to FastWARC and DuckDB; writing them, next to the bare compressor
+    Query(BenchQueryArgs),
     /// How many pages a second one core of the simulated Web serves
     Simweb(BenchSimwebArgs),
 }
@@ -391,6 +410,33 @@ pub(crate) struct BenchPathArgs {
     /// Pages per round
     #[arg(long, value_name = "N", default_value_t = 5000)]
     pub(crate) pages: usize,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct BenchQueryArgs {
+    /// Instances that are stored, like 1000000 or 1e6
+    #[arg(long, value_name = "N", default_value = "1000000", value_parser = parse_count)]
+    pub(crate) instances: u64,
+
+    /// Bytes of a page, about
+    #[arg(long, value_name = "SIZE", default_value = "8KB", value_parser = parse_size)]
+    pub(crate) page_bytes: u64,
+
+    /// Memory for queries
+    #[arg(long, value_name = "SIZE", default_value = "512MiB", value_parser = parse_size)]
+    pub(crate) memory: u64,
+
+    /// Where the files go while it runs
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub(crate) dir: PathBuf,
+
+    /// Where FastWARC and DuckDB are installed, and kept for the next time
+    #[arg(long, value_name = "DIR", default_value = "target/mattock-bench-peers")]
+    pub(crate) peers: PathBuf,
 
     /// Print one JSON object
     #[arg(long)]

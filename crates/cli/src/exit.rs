@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use mattock_console::ConsoleError;
 use mattock_crawl::{ConfigError, CrawlError};
 use mattock_env::Env;
+use mattock_query::QueryError;
 use mattock_simweb::{ServeError, SimwebError};
 
 /// How a command that did not fail ended.
@@ -70,6 +71,7 @@ fn is_usage(error: &anyhow::Error) -> bool {
     error.is::<Usage>()
         || error.is::<ConfigError>()
         || error.is::<SimwebError>()
+        || error.downcast_ref::<QueryError>().is_some_and(QueryError::is_of_query)
         || matches!(error.downcast_ref(), Some(ServeError::TimeScale(_)))
         || matches!(
             error.downcast_ref(),

@@ -4,15 +4,19 @@
 //! (the state is safe).
 #![expect(clippy::print_stderr, reason = "a command line program talks to its user")]
 
+mod analyzer;
 mod args;
 mod commands;
 mod display;
 mod exit;
+mod instances;
 mod output;
 mod probe;
+mod repository;
 mod settings;
 mod shell;
 mod signals;
+mod times;
 
 use std::process::ExitCode;
 
@@ -30,6 +34,14 @@ fn main() -> ExitCode {
         Command::Stalls(args) => commands::stalls::run(&args),
         Command::Ctl(args) => commands::ctl::run(&args),
         Command::Console(args) => commands::console::run(&args),
+        Command::Query(args) => commands::query::run(&args),
+        Command::Get(args) => commands::get::run(&args),
+        Command::History(args) => commands::history::run(&args),
+        Command::Index(args) => commands::index::run(&args),
+        Command::Import(args) => commands::import::run(&args),
+        Command::Export(args) => commands::export::run(&args),
+        Command::Materialize(args) => commands::materialize::run(&args),
+        Command::Analyzer(args) => commands::analyzer::run(&args),
         Command::Fetch(args) => commands::fetch::run(*args),
         Command::Robots(args) => commands::robots::run(args),
         Command::Simweb(args) => commands::simweb::run(args),

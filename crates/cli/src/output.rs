@@ -3,8 +3,14 @@
 //! Not by `println!`, which panics when the reader of a pipe has had enough (`mattock … | head`): a closed pipe comes back
 //! as an error like any other, and [`exit`](crate::exit) takes it for a good end.
 
-use std::io::{self, Write};
+use std::io::{self, Seek, SeekFrom, Write};
+use std::path::Path;
 
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Int16Type, TimestampMillisecondType};
+use arrow_array::{Array, RecordBatch};
+use mattock_env::{Env, File, OpenMode};
+use mattock_repository::StoredRecord;
 use serde::Serialize;
 
 /// Prints a text as it is, and at once: a reader may be waiting for it.
@@ -17,4 +23,72 @@ pub(crate) fn print(text: &str) -> io::Result<()> {
 /// Prints one JSON object in one line.
 pub(crate) fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
     Ok(print(&format!("{}\n", serde_json::to_string(value)?))?)
+}
+
+/// A new file to write to; one that is there is replaced.
+pub(crate) fn create(env: &Env, path: &Path) -> anyhow::Result<FileWriter> {
+    let file = env.files.open(path, OpenMode::CreateOrTruncate);
+    let file =
+        file.map_err(|error| crate::exit::Usage(format!("cannot write {}: {error}", path.display())))?;
+    Ok(FileWriter { file, at: 0 })
+}
+
+/// Writes a file from a place on.
+pub(crate) struct FileWriter {
+    file: File,
+    at: u64,
+}
+
+impl Write for FileWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write_all_at(bytes, self.at)?;
+        self.at += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Seek for FileWriter {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let (from, by) = match to {
+            SeekFrom::Start(at) => (at, 0),
+            SeekFrom::Current(by) => (self.at, by),
+            SeekFrom::End(by) => (self.file.len()?, by),
+        };
+        let wrong = || io::Error::new(io::ErrorKind::InvalidInput, "a place before the beginning");
+        self.at = from.checked_add_signed(by).ok_or_else(wrong)?;
+        Ok(self.at)
+    }
+}
+
+/// A text of a column, in whichever form the engine has it.
+pub(crate) fn text(column: &dyn Array, row: usize) -> Option<String> {
+    let text = column.as_string_opt::<i32>().map(|texts| texts.value(row));
+    let text = text.or_else(|| column.as_string_view_opt().map(|texts| texts.value(row)));
+    text.filter(|_| column.is_valid(row)).map(str::to_owned)
+}
+
+/// The column `fetch_status`.
+pub(crate) fn status(batch: &RecordBatch, row: usize) -> Option<i16> {
+    Some(batch.column_by_name("fetch_status")?.as_primitive_opt::<Int16Type>()?.value(row))
+}
+
+/// The column `fetch_time`, in milliseconds since 1970.
+pub(crate) fn time(batch: &RecordBatch, row: usize) -> Option<i64> {
+    Some(batch.column_by_name("fetch_time")?.as_primitive_opt::<TimestampMillisecondType>()?.value(row))
+}
+
+/// A record as it stands in a file that is not compressed.
+pub(crate) fn record_bytes(record: &StoredRecord<'_>) -> Vec<u8> {
+    let mut bytes = format!("WARC/{}\r\n", record.version).into_bytes();
+    for (name, value) in record.fields.iter() {
+        bytes.extend_from_slice(format!("{name}: {value}\r\n").as_bytes());
+    }
+    bytes.extend_from_slice(b"\r\n");
+    bytes.extend_from_slice(record.block);
+    bytes.extend_from_slice(b"\r\n\r\n");
+    bytes
 }

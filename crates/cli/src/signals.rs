@@ -45,3 +45,17 @@ impl Interrupts {
         }
     }
 }
+
+/// Calls `then` at the first wish to stop, for commands that have no runtime of their own; the second ends the process.
+pub(crate) fn when_interrupted(then: impl FnOnce() + Send + 'static) {
+    std::thread::spawn(|| {
+        mattock_env::run(async {
+            let Ok(mut interrupts) = Interrupts::listen() else { return };
+            interrupts.next().await;
+            then();
+            interrupts.settle(&Clock::real()).await;
+            interrupts.next().await;
+            std::process::exit(130);
+        });
+    });
+}

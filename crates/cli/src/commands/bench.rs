@@ -9,6 +9,7 @@ use mattock_crawl::Control;
 use mattock_drum::bench::{BenchOptions, BenchReport};
 use mattock_env::Env;
 use mattock_lab::bench::console::{Counted, Watched};
+use mattock_lab::bench::query::QueryBenchOptions;
 use serde::Serialize;
 
 use crate::args::{BenchArgs, BenchCommand, BenchDrumArgs};
@@ -36,6 +37,19 @@ pub(crate) fn run(args: BenchArgs) -> anyhow::Result<Ended> {
         }
         BenchCommand::Path(args) => {
             show(&mattock_lab::bench::path::run(&env, args.pages.max(100))?, args.json)?;
+        }
+        BenchCommand::Query(args) => {
+            let name = format!("mattock-bench-query-{:08x}", env.random.fork("bench").next_u64() as u32);
+            let options = QueryBenchOptions {
+                instances: args.instances.max(1000),
+                page_bytes: args.page_bytes as usize,
+                memory_bytes: args.memory as usize,
+            };
+            let talk = |text: &str| eprintln!("{text}");
+            show(
+                &mattock_lab::bench::query::run(&env, &args.dir.join(name), &args.peers, &options, talk)?,
+                args.json,
+            )?;
         }
         BenchCommand::Simweb(args) => {
             let round = Duration::from_secs(args.seconds.max(1));

@@ -1,5 +1,6 @@
 //! The index as a whole.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::unwrap_used, reason = "a test that fails says where")]
+#![expect(clippy::print_stderr, reason = "what is skipped is said")]
 
 mod growing;
 mod importing;

@@ -1,0 +1,246 @@
+//! Arguments of what asks and fills a repository: `query`, `get`, `history`, `index`, `import`, `export`, `materialize`, `analyzer`.
+
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use mattock_crawl::units::parse_size;
+
+use super::parse_url;
+
+/// What asking takes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct AskArgs {
+    /// Memory that may be used, like 512MiB; what does not fit goes to disk
+    #[arg(long, value_name = "SIZE", env = "MATTOCK_QUERY_MEMORY", value_parser = parse_size, default_value = "512MiB")]
+    pub(crate) memory: u64,
+
+    /// Threads that compute; as many as there are cores if not given
+    #[arg(long, value_name = "N", env = "MATTOCK_THREADS")]
+    pub(crate) threads: Option<usize>,
+
+    /// Ask as of a date: what came later does not exist. Like 2026-01-31 or 2026-01-31T12:00:00Z
+    #[arg(long, value_name = "TIME")]
+    pub(crate) as_of: Option<String>,
+
+    /// A WebAssembly module that computes a column; may be given several times
+    #[arg(long, value_name = "FILE.wasm")]
+    pub(crate) analyzer: Vec<PathBuf>,
+}
+
+/// Arguments of `mattock query`.
+#[derive(Debug, clap::Args)]
+#[command(args_override_self = true)]
+pub(crate) struct QueryArgs {
+    /// The crawl's directory, or that of a repository
+    #[arg(value_name = "DIR")]
+    pub(crate) dir: PathBuf,
+
+    /// The query: `select name where content match "Rust"`, or SQL with --sql. `-` reads it from stdin
+    #[arg(value_name = "QUERY")]
+    pub(crate) query: String,
+
+    /// The query is SQL; the table is `documents`
+    #[arg(long)]
+    pub(crate) sql: bool,
+
+    /// How rows are written; a table on a terminal and JSON lines elsewhere if not given
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<Format>,
+
+    /// Write to this file, or for `files` into this directory, instead of stdout
+    #[arg(long, short, value_name = "PATH")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Say what would be read, and how, instead of running it
+    #[arg(long)]
+    pub(crate) explain: bool,
+
+    /// Print no progress and no report, only rows
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+
+    #[command(flatten)]
+    pub(crate) ask: AskArgs,
+}
+
+/// How rows are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people
+    Table,
+    /// One JSON object in a line for each row
+    Jsonl,
+    /// With a line of names
+    Csv,
+    /// For other engines
+    Parquet,
+    /// A directory with a file for each row
+    Files,
+}
+
+/// Arguments of `mattock get`.
+#[derive(Debug, clap::Args)]
+#[command(args_override_self = true)]
+pub(crate) struct GetArgs {
+    /// The crawl's directory, or that of a repository
+    #[arg(value_name = "DIR")]
+    pub(crate) dir: PathBuf,
+
+    /// The page's URL
+    #[arg(value_name = "URL", value_parser = parse_url)]
+    pub(crate) url: String,
+
+    /// The instance that was there at this time, like 2026-01-31 or 2026-01-31T12:00:00Z; the newest if not given
+    #[arg(long, value_name = "TIME")]
+    pub(crate) at: Option<String>,
+
+    /// What to print of it
+    #[arg(long, value_enum, default_value_t = Print::Body)]
+    pub(crate) print: Print,
+}
+
+/// What `mattock get` prints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Print {
+    /// The body, with its codings undone
+    Body,
+    /// The status line and the header fields
+    Head,
+    /// The whole record, as it is in the archive
+    Record,
+    /// The main text
+    Text,
+}
+
+/// Arguments of `mattock history`.
+#[derive(Debug, clap::Args)]
+#[command(args_override_self = true)]
+pub(crate) struct HistoryArgs {
+    /// The crawl's directory, or that of a repository
+    #[arg(value_name = "DIR")]
+    pub(crate) dir: PathBuf,
+
+    /// The page's URL
+    #[arg(value_name = "URL", value_parser = parse_url)]
+    pub(crate) url: String,
+
+    /// Show what changed in the text from each instance to the next
+    #[arg(long)]
+    pub(crate) diff: bool,
+
+    /// Print one JSON object for each instance
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Arguments of `mattock index`.
+#[derive(Debug, clap::Args)]
+#[command(args_override_self = true)]
+pub(crate) struct IndexArgs {
+    /// The crawl's directory, or that of a repository
+    #[arg(value_name = "DIR")]
+    pub(crate) dir: PathBuf,
+
+    /// Make all of it anew
+    #[arg(long)]
+    pub(crate) rebuild: bool,
+}
+
+/// Arguments of `mattock import`.
+#[derive(Debug, clap::Args)]
+#[command(args_override_self = true)]
+pub(crate) struct ImportArgs {
+    /// The repository's directory: new, or one that has imports or a crawl already
+    #[arg(value_name = "DIR")]
+    pub(crate) dir: PathBuf,
+
+    /// WARC or ARC files, plain, gzip or Zstandard
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) archives: Vec<PathBuf>,
+
+    /// Copy the files into the repository; otherwise they are read where they are
+    #[arg(long)]
+    pub(crate) copy: bool,
+
+    /// What the column `crawl` says; the directory's name if not given
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+
+    /// Print one JSON object with what was found
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Arguments of `mattock export`.
+#[derive(Debug, clap::Args)]
+#[command(args_override_self = true)]
+pub(crate) struct ExportArgs {
+    /// The crawl's directory, or that of a repository
+    #[arg(value_name = "DIR")]
+    pub(crate) dir: PathBuf,
+
+    /// What to write
+    #[arg(long, value_enum)]
+    pub(crate) format: ExportFormat,
+
+    /// Where to
+    #[arg(long, short, value_name = "PATH")]
+    pub(crate) output: PathBuf,
+
+    /// Only documents for which this holds: the condition of a query, like `fetch_status = 200 && language = "deu"`
+    #[arg(long = "where", value_name = "CONDITION")]
+    pub(crate) condition: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) ask: AskArgs,
+}
+
+/// What `mattock export` writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExportFormat {
+    /// One WARC file of the records, as they are
+    Warc,
+    /// A web archive collection with index and pages, for replay tools
+    Wacz,
+    /// A sorted index for replay tools
+    Cdxj,
+}
+
+/// Arguments of `mattock materialize`.
+#[derive(Debug, clap::Args)]
+#[command(args_override_self = true)]
+pub(crate) struct MaterializeArgs {
+    /// The crawl's directory, or that of a repository
+    #[arg(value_name = "DIR")]
+    pub(crate) dir: PathBuf,
+
+    /// The column: that of an analyzer
+    #[arg(value_name = "COLUMN")]
+    pub(crate) column: String,
+
+    #[command(flatten)]
+    pub(crate) ask: AskArgs,
+}
+
+/// Arguments of `mattock analyzer`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct AnalyzerArgs {
+    #[command(subcommand)]
+    pub(crate) what: AnalyzerWhat,
+}
+
+/// What is done about analyzers.
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum AnalyzerWhat {
+    /// Begin an analyzer of your own: a Rust project that becomes a WebAssembly module
+    New {
+        /// The column's name
+        #[arg(value_name = "NAME")]
+        name: String,
+        /// Where; a directory of that name if not given
+        #[arg(long, value_name = "DIR")]
+        out: Option<PathBuf>,
+    },
+    /// List the columns that are built in
+    List,
+}

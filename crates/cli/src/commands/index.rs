@@ -1,0 +1,47 @@
+//! `mattock index`: brings the index of a repository up to date.
+
+use indicatif::{HumanBytes, HumanCount, ProgressBar};
+use mattock_env::Env;
+use mattock_index::Manifest;
+
+use crate::args::repository::IndexArgs;
+use crate::exit::Ended;
+use crate::repository::Repository;
+
+pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Ended> {
+    let env = Env::real();
+    let repository = Repository::open(&env, &args.dir)?;
+    if args.rebuild {
+        if mattock_index::forget(&env.files, &args.dir)? {
+            eprintln!(
+                "warning: the list of parts could not be read; what was imported has to be imported again"
+            );
+        }
+    }
+    let bar = ProgressBar::new_spinner();
+    let updated = repository.index(1, |rows| {
+        bar.inc(rows);
+        bar.set_message(format!("{} rows", HumanCount(bar.position())));
+    })?;
+    bar.finish_and_clear();
+    let manifest = Manifest::read(&env.files, &args.dir)?;
+    let bytes = manifest.parts.iter().map(|part| part.bytes).sum();
+    if updated.rebuilt {
+        eprintln!("The crawl went back to an earlier checkpoint: its rows were indexed anew.");
+    }
+    if updated.damaged > 0 {
+        eprintln!(
+            "warning: {} block(s) of ledgers cannot be read; `mattock check` says more",
+            updated.damaged
+        );
+    }
+    eprintln!(
+        "{} new rows; {} in all, in {} part(s) of {} in {}",
+        HumanCount(updated.rows),
+        HumanCount(manifest.rows()),
+        manifest.parts.len(),
+        HumanBytes(bytes),
+        Manifest::directory(&args.dir).display()
+    );
+    Ok(Ended::Done)
+}

@@ -1,0 +1,165 @@
+//! `mattock query`: asks a repository, and writes the answer.
+
+use std::io::{self, BufWriter, IsTerminal, Read, Write};
+
+use indicatif::{HumanBytes, HumanCount, HumanDuration, ProgressBar, ProgressStyle};
+use mattock_env::Env;
+use mattock_query::sink::{CsvSink, FilesSink, JsonSink, ParquetSink, Sink, TableSink};
+use mattock_query::{Cancel, Failures, Language, Progress, Query, QueryError, Report};
+
+use crate::args::repository::{Format, QueryArgs};
+use crate::exit::{Ended, Usage};
+use crate::output;
+use crate::repository::{Repository, options};
+use crate::signals;
+
+pub(crate) fn run(args: &QueryArgs) -> anyhow::Result<Ended> {
+    let env = Env::real();
+    let text = match args.query.as_str() {
+        "-" => {
+            let mut text = String::new();
+            io::stdin().read_to_string(&mut text)?;
+            text
+        }
+        text => text.to_owned(),
+    };
+    let session = Repository::open(&env, &args.dir)?.session(options(&env, &args.ask)?)?;
+    let language = if args.sql { Language::Sql } else { Language::Wib };
+    let queries = session.plan_all(&text, language)?;
+    if args.explain {
+        for query in &queries {
+            output::print(&query.explain()?.to_string())?;
+        }
+        return Ok(Ended::Done);
+    }
+    let one = queries.len() == 1;
+    let mut ended = Ended::Done;
+    for query in queries {
+        if !one && args.output.is_some() {
+            return Err(Usage("several queries do not go into one file: write them one by one".into()).into());
+        }
+        let report = ask(&env, args, query)?;
+        if report.cancelled {
+            ended = Ended::Interrupted;
+            break;
+        }
+    }
+    Ok(ended)
+}
+
+fn ask(env: &Env, args: &QueryArgs, query: Query) -> anyhow::Result<Report> {
+    let cancel = Cancel::new();
+    let watched = cancel.clone();
+    signals::when_interrupted(move || watched.cancel());
+    let terminal = args.output.is_none() && io::stdout().is_terminal();
+    let format = args.format.unwrap_or(if terminal { Format::Table } else { Format::Jsonl });
+    let out: Box<dyn Write + Send> = match &args.output {
+        Some(path) if format != Format::Files => Box::new(crate::output::create(env, path)?),
+        _ => Box::new(BufWriter::new(io::stdout())),
+    };
+    let mut sink: Box<dyn Sink> = match format {
+        Format::Table => Box::new(TableSink::new(out, width())),
+        Format::Jsonl => Box::new(JsonSink::new(out)),
+        Format::Csv => Box::new(CsvSink::new(out)),
+        Format::Parquet if terminal => {
+            return Err(Usage("Parquet is not for terminals: say where to with --output".into()).into());
+        }
+        Format::Parquet => Box::new(ParquetSink::new(out)),
+        Format::Files => {
+            let directory =
+                args.output.as_deref().ok_or_else(|| Usage("say which directory with --output".into()))?;
+            Box::new(FilesSink::new(&env.files, directory))
+        }
+    };
+    if !args.quiet && !query.seeds().is_empty() {
+        eprintln!("{}", sampled(query.seeds(), query.as_of_ms()));
+    }
+    let bar = bar(args.quiet);
+    let result = query.run(sink.as_mut(), &mut |progress| shown(&bar, progress), &cancel);
+    bar.finish_and_clear();
+    let report = match result {
+        Err(QueryError::Output(error)) => return Err(error.into()),
+        other => other?,
+    };
+    if !args.quiet {
+        eprint!("{}", told(&report));
+    }
+    Ok(report)
+}
+
+/// What draws the same sample again.
+fn sampled(seeds: &[u64], as_of_ms: Option<i64>) -> String {
+    let seeds: Vec<String> = seeds.iter().map(u64::to_string).collect();
+    let date = as_of_ms.map(|milliseconds| format!(", as of {}", crate::times::text(milliseconds)));
+    format!("sample: seed {}{}", seeds.join(", "), date.unwrap_or_default())
+}
+
+/// What a table may take: what the shell says, or the terminal.
+fn width() -> usize {
+    let said = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let terminal = || rustix::termios::tcgetwinsize(io::stdout()).ok().map(|size| usize::from(size.ws_col));
+    said.or_else(terminal).filter(|width| *width > 0).unwrap_or(120)
+}
+
+fn bar(quiet: bool) -> ProgressBar {
+    if quiet || !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style =
+        ProgressStyle::with_template("{bar:30} {msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::new(1).with_style(style)
+}
+
+fn shown(bar: &ProgressBar, progress: &Progress) {
+    if let Some(total) = progress.bytes_total {
+        bar.set_length(total.max(1));
+        bar.set_position(progress.bytes);
+        bar.set_message(format!(
+            "{} rows, {} of {} documents, {} of {}, {} left",
+            HumanCount(progress.rows),
+            HumanCount(progress.documents),
+            HumanCount(progress.documents_total.unwrap_or_default()),
+            HumanBytes(progress.bytes),
+            HumanBytes(total),
+            HumanDuration(bar.eta())
+        ));
+    } else {
+        bar.set_message(format!(
+            "{} rows, {} documents",
+            HumanCount(progress.rows),
+            HumanCount(progress.documents)
+        ));
+    }
+}
+
+/// The last words on a query.
+pub(crate) fn told(report: &Report) -> String {
+    let mut out = String::new();
+    if report.cancelled {
+        out += "Stopped: the answer is not complete.\n";
+    }
+    if report.documents_read > 0 {
+        out += &format!(
+            "{} rows; {} documents read, {} of the archive\n",
+            HumanCount(report.rows),
+            HumanCount(report.documents_read),
+            HumanBytes(report.archive_bytes_read)
+        );
+    } else {
+        out += &format!("{} rows; no archive was opened\n", HumanCount(report.rows));
+    }
+    out + &failures(report)
+}
+
+/// What analyzers and archives did wrong, with an example each.
+pub(crate) fn failures(report: &Report) -> String {
+    let line = |failed: &Failures| {
+        format!(
+            "warning: `{}` failed for {} document(s), whose values are null, like {}\n",
+            failed.column,
+            HumanCount(failed.count),
+            failed.example
+        )
+    };
+    report.failures.iter().map(line).collect()
+}

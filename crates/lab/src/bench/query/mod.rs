@@ -1,0 +1,200 @@
+//! Asking a repository of a million instances: the content of all of them next to FastWARC's reading loop, their metadata next to
+//! DuckDB, a sample next to all; and what writing them costs next to the bare compressor.
+//!
+//! The instances are pages of the simulated Web at several times, written through the repository's own writer (`store`), once
+//! as gzip and a part of them as Zstandard. The peers run in a Python process of their own (`peers`), in turns with ours, on the
+//! same files. CPU seconds count, and for the wall both cores.
+
+mod peers;
+mod report;
+mod store;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use mattock_analyze::{AnalyzeError, Analyzer, Document, Kind, Value};
+use mattock_env::{Env, cpu_seconds};
+use mattock_index::{IndexOptions, LedgerSource, Snapshot};
+use mattock_query::sink::MemorySink;
+use mattock_query::{Cancel, Language, Options, Report, Session, Source};
+use mattock_repository::Compression;
+
+use super::median;
+use peers::Peers;
+pub use report::{Metadata, QueryBenchReport, Scan};
+use store::Stored;
+
+const ROUNDS: usize = 3;
+const THREADS: usize = 2;
+/// One in so many instances is stored as Zstandard too.
+const ZSTD_SHARE: u64 = 4;
+const SEED: u64 = 174;
+
+/// Questions of the kinds that users of Common Crawl's index ask.
+const METADATA: [&str; 6] = [
+    "select url_host_tld, count(*) as n from documents group by url_host_tld order by n desc limit 20",
+    "select content_mime_type, fetch_status, count(*) as n from documents group by content_mime_type, fetch_status",
+    "select url_host_registered_domain, count(*) as n, count(distinct url) as urls from documents group by url_host_registered_domain order by n desc limit 10",
+    "select length(url_host_name) as l, count(*) as n from documents group by l order by l",
+    "select count(*) as n, sum(warc_record_length) as bytes from documents where fetch_time < TIMESTAMP '2026-01-03 00:00:00+00'",
+    "select url, fetch_time, warc_filename, warc_record_offset from documents where url_surtkey >= 'com,a' and url_surtkey < 'com,b' and fetch_status = 200 limit 1000",
+];
+
+/// Why nothing could be measured.
+#[derive(Debug, thiserror::Error)]
+pub enum QueryBenchError {
+    /// A file.
+    #[error("{0}")]
+    Io(#[from] std::io::Error),
+    /// The archive could not be written.
+    #[error(transparent)]
+    Repository(#[from] mattock_repository::RepositoryError),
+    /// The index could not be made.
+    #[error(transparent)]
+    Index(#[from] mattock_index::IndexError),
+    /// A query failed.
+    #[error(transparent)]
+    Query(#[from] mattock_query::QueryError),
+    /// A peer could not be run.
+    #[error("{0}")]
+    Peer(String),
+}
+
+/// What is measured with.
+#[derive(Clone, Copy, Debug)]
+pub struct QueryBenchOptions {
+    /// Stored instances.
+    pub instances: u64,
+    /// Bytes of a page, about.
+    pub page_bytes: usize,
+    /// Memory for queries.
+    pub memory_bytes: usize,
+}
+
+/// The least that can be done with a document.
+struct BodyBytes;
+
+impl Analyzer for BodyBytes {
+    fn name(&self) -> &str {
+        "body_bytes"
+    }
+
+    fn version(&self) -> String {
+        "1".to_owned()
+    }
+
+    fn kind(&self) -> Kind {
+        Kind::Integer
+    }
+
+    fn analyze(&self, document: &Document<'_>) -> Result<Value, AnalyzeError> {
+        Ok(Value::Integer(document.body.len() as i64))
+    }
+}
+
+/// What a query took.
+struct Took {
+    cpu_s: f64,
+    wall_s: f64,
+    report: Report,
+}
+
+/// Measures in `dir`, which is removed afterwards; `python` keeps the peers for the next time.
+pub fn run(
+    env: &Env,
+    dir: &Path,
+    python: &Path,
+    options: &QueryBenchOptions,
+    mut talk: impl FnMut(&str),
+) -> Result<QueryBenchReport, QueryBenchError> {
+    let result = measure(env, dir, python, options, &mut talk);
+    let _ = env.files.remove_dir_all(dir);
+    result
+}
+
+fn measure(
+    env: &Env,
+    dir: &Path,
+    python: &Path,
+    options: &QueryBenchOptions,
+    talk: &mut impl FnMut(&str),
+) -> Result<QueryBenchReport, QueryBenchError> {
+    let peers = Peers::prepare(env, python)?;
+    talk(&format!("storing {} instances", options.instances));
+    let (gzip, zstd) = (dir.join("gzip"), dir.join("zstd"));
+    let stored = store::fill(env, &gzip, options, options.instances, Compression::default())?;
+    let stored_zstd = store::fill(env, &zstd, options, options.instances / ZSTD_SHARE, Compression::Zstd(1))?;
+    let session = open(env, &gzip, &stored, options)?;
+    let session_zstd = open(env, &zstd, &stored_zstd, options)?;
+    let all = "select sum(body_bytes) as bytes, count(*) as n from documents";
+    let one_percent = format!("{all} where sampled(0.01, {SEED})");
+    let (mut ours, mut theirs, mut ours_zstd, mut theirs_zstd, mut samples) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for round in 1..=ROUNDS {
+        talk(&format!("round {round} of {ROUNDS}: full scans and a sample"));
+        theirs.push(peers.fastwarc(&stored.files)?);
+        ours.push(asked(env, &session, all)?);
+        ours_zstd.push(asked(env, &session_zstd, all)?);
+        theirs_zstd.extend(peers.fastwarc(&stored_zstd.files).ok());
+        samples.push(asked(env, &session, &one_percent)?);
+    }
+    talk("metadata");
+    let mut metadata = Vec::new();
+    let answers = peers.duckdb(&gzip.join("index/*.parquet"), THREADS, &METADATA)?;
+    for (query, (rows, their_seconds)) in METADATA.iter().zip(answers) {
+        let mut times = Vec::new();
+        let mut found = 0;
+        for _ in 0..6 {
+            let took = asked(env, &session, query)?;
+            found = took.report.rows;
+            times.push(took.wall_s);
+        }
+        let our_seconds = median(times.split_off(1));
+        metadata.push(Metadata {
+            query: (*query).to_owned(),
+            rows: found,
+            same_rows: found == rows,
+            our_seconds,
+            their_seconds,
+        });
+    }
+    let scan = |instances: u64, ours: &[Took], theirs: &[(u64, f64, f64)]| Scan::new(instances, ours, theirs);
+    Ok(QueryBenchReport::new(
+        options,
+        scan(options.instances, &ours, &theirs),
+        scan(options.instances / ZSTD_SHARE, &ours_zstd, &theirs_zstd),
+        (&samples, &ours),
+        metadata,
+        (&stored, &stored_zstd),
+    ))
+}
+
+fn open(
+    env: &Env,
+    dir: &Path,
+    stored: &Stored,
+    options: &QueryBenchOptions,
+) -> Result<Session, QueryBenchError> {
+    let snapshot = Snapshot::open(
+        &env.files,
+        dir,
+        &[LedgerSource { name: "0".to_owned(), path: stored.ledger.clone(), bytes: stored.ledger_bytes }],
+        &IndexOptions { crawl: "bench".to_owned(), archive: "warc".to_owned() },
+    )?;
+    let (parts, tail) = (snapshot.parts().to_vec(), snapshot.tail().to_vec());
+    let source = Source::new(dir, mattock_index::schema(), parts, tail);
+    let mut asking = Options::new(env.random.fork("query"));
+    asking.memory_bytes = options.memory_bytes;
+    asking.threads = THREADS;
+    asking.analyzers.push(Arc::new(BodyBytes));
+    Ok(Session::with_source(&env.files, source, asking)?)
+}
+
+/// Runs a query; its answer is small.
+fn asked(env: &Env, session: &Session, query: &str) -> Result<Took, QueryBenchError> {
+    let (cpu, wall) = (cpu_seconds().unwrap_or_default(), env.clock.now());
+    let mut sink = MemorySink::default();
+    let report = session.plan(query, Language::Sql)?.run(&mut sink, &mut |_| {}, &Cancel::new())?;
+    let wall_s = env.clock.now().since(wall).as_secs_f64();
+    Ok(Took { cpu_s: cpu_seconds().unwrap_or_default() - cpu, wall_s, report })
+}
