@@ -145,7 +145,10 @@ fn what_is_left_of_version_1_is_what_was_before_the_damage() {
         let whole = env.files.read(&path).unwrap();
         let stored = |view: View<Sum>| {
             let mut stored = BTreeMap::new();
-            view.scan(|key, value| drop(stored.insert(key, value))).unwrap();
+            view.scan(|key, value| {
+                stored.insert(key, value);
+            })
+            .unwrap();
             stored
         };
         let all = stored(View::open(&env, Path::new(DIR), 1).unwrap());

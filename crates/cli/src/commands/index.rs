@@ -11,12 +11,8 @@ use crate::repository::Repository;
 pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Ended> {
     let env = Env::real();
     let repository = Repository::open(&env, &args.dir)?;
-    if args.rebuild {
-        if mattock_index::forget(&env.files, &args.dir)? {
-            eprintln!(
-                "warning: the list of parts could not be read; what was imported has to be imported again"
-            );
-        }
+    if args.rebuild && mattock_index::forget(&env.files, &args.dir)? {
+        eprintln!("warning: the list of parts could not be read; what was imported has to be imported again");
     }
     let bar = ProgressBar::new_spinner();
     let updated = repository.index(1, |rows| {

@@ -254,6 +254,11 @@ fn watching_and_steering() {
 }
 
 #[test]
+fn asking() {
+    check("docs/query.md");
+}
+
+#[test]
 fn no_page_with_examples_is_forgotten() {
     let checked = [
         "crawl.md",
@@ -266,6 +271,7 @@ fn no_page_with_examples_is_forgotten() {
         "politeness.md",
         "lab.md",
         "why.md",
+        "query.md",
     ];
     for file in Files::real().list(&root().join("docs")).unwrap() {
         if file.name.ends_with(".md") && !checked.contains(&file.name.as_str()) {

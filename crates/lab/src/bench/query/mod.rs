@@ -158,11 +158,10 @@ fn measure(
             their_seconds,
         });
     }
-    let scan = |instances: u64, ours: &[Took], theirs: &[(u64, f64, f64)]| Scan::new(instances, ours, theirs);
     Ok(QueryBenchReport::new(
         options,
-        scan(options.instances, &ours, &theirs),
-        scan(options.instances / ZSTD_SHARE, &ours_zstd, &theirs_zstd),
+        Scan::new(options.instances, &ours, &theirs),
+        Scan::new(options.instances / ZSTD_SHARE, &ours_zstd, &theirs_zstd),
         (&samples, &ours),
         metadata,
         (&stored, &stored_zstd),

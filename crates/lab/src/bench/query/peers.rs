@@ -18,11 +18,12 @@ pub(super) struct Peers {
     script: PathBuf,
 }
 
-#[derive(Deserialize)]
-struct Read {
-    records: u64,
-    cpu_s: f64,
-    wall_s: f64,
+/// What reading all responses took.
+#[derive(Clone, Copy, Deserialize)]
+pub(super) struct Read {
+    pub(super) records: u64,
+    pub(super) cpu_s: f64,
+    pub(super) wall_s: f64,
 }
 
 #[derive(Deserialize)]
@@ -59,11 +60,10 @@ impl Peers {
         Ok(Peers { python, script })
     }
 
-    /// Reads all responses of the files: records, CPU seconds, seconds.
-    pub(super) fn fastwarc(&self, files: &[PathBuf]) -> Result<(u64, f64, f64), QueryBenchError> {
+    /// Reads all responses of the files.
+    pub(super) fn fastwarc(&self, files: &[PathBuf]) -> Result<Read, QueryBenchError> {
         let output = run(Command::new(&self.python).arg(&self.script).arg("fastwarc").args(files))?;
-        let read: Read = parsed(&output)?;
-        Ok((read.records, read.cpu_s, read.wall_s))
+        parsed(&output)
     }
 
     /// Runs the queries: rows and seconds of each.

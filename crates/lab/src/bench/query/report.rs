@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
+use super::peers::Read;
 use super::store::Stored;
 use super::{QueryBenchOptions, Took, median};
 
@@ -23,19 +24,19 @@ pub struct Scan {
 }
 
 impl Scan {
-    pub(super) fn new(documents: u64, ours: &[Took], theirs: &[(u64, f64, f64)]) -> Scan {
+    pub(super) fn new(documents: u64, ours: &[Took], theirs: &[Read]) -> Scan {
         let count = documents as f64;
-        let ratios = |ratio: &dyn Fn(&Took, &(u64, f64, f64)) -> f64| {
-            let all: Vec<f64> = ours.iter().zip(theirs).map(|(ours, theirs)| ratio(ours, theirs)).collect();
+        let ratio = |of: fn(&Took, &Read) -> f64| {
+            let all: Vec<f64> = ours.iter().zip(theirs).map(|(ours, theirs)| of(ours, theirs)).collect();
             (!all.is_empty()).then(|| median(all))
         };
+        let their_speed: Vec<f64> = theirs.iter().map(|read| read.records as f64 / read.cpu_s).collect();
         Scan {
             documents,
             documents_per_cpu_s: median(ours.iter().map(|took| count / took.cpu_s).collect()),
-            fastwarc_per_cpu_s: (!theirs.is_empty())
-                .then(|| median(theirs.iter().map(|(records, cpu_s, _)| *records as f64 / cpu_s).collect())),
-            ratio_cpu: ratios(&|ours, (_, cpu_s, _)| cpu_s / ours.cpu_s),
-            ratio_wall: ratios(&|ours, (_, _, wall_s)| wall_s / ours.wall_s),
+            fastwarc_per_cpu_s: (!theirs.is_empty()).then(|| median(their_speed)),
+            ratio_cpu: ratio(|ours, theirs| theirs.cpu_s / ours.cpu_s),
+            ratio_wall: ratio(|ours, theirs| theirs.wall_s / ours.wall_s),
         }
     }
 }
