@@ -88,7 +88,8 @@ fn explain_says_what_will_be_read() {
     assert!(explanation.archive_bytes > 1_000 && explanation.index_bytes > 100, "{explanation}");
     assert!(explanation.plan.contains("ContentExec: first=[text]"), "{explanation}");
     // All is counted before anything is read: the sort stands behind the meter.
-    let (sort, meter) = (explanation.plan.find("SortExec").unwrap(), explanation.plan.find("MeterExec").unwrap());
+    let (sort, meter) =
+        (explanation.plan.find("SortExec").unwrap(), explanation.plan.find("MeterExec").unwrap());
     assert!(sort < meter, "{explanation}");
     // Looking does not count as doing.
     let (_, report) = run(content);
