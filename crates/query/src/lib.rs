@@ -21,6 +21,7 @@
 
 mod cancel;
 mod columns;
+mod compact;
 mod complaint;
 mod content;
 mod documents;

@@ -5,9 +5,10 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::array::{ArrayRef, AsArray as _, RecordBatch};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use datafusion::arrow::error::ArrowError;
 use datafusion::catalog::memory::{DataSourceExec, MemorySourceConfig};
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::Result;
@@ -43,6 +44,24 @@ pub(crate) fn with_views(schema: &Schema) -> SchemaRef {
         })
         .collect();
     Arc::new(Schema::new(fields))
+}
+
+/// The same rows with strings as views, in buffers that hold nothing else: views share buffers, and whoever keeps a few rows of a large
+/// batch would be charged for all of it.
+fn viewed(rows: &RecordBatch, schema: &SchemaRef) -> std::result::Result<RecordBatch, ArrowError> {
+    let columns = rows.columns().iter().zip(schema.fields()).map(|(column, field)| {
+        let column = cast(column, field.data_type())?;
+        Ok(compacted(&column))
+    });
+    RecordBatch::try_new(schema.clone(), columns.collect::<std::result::Result<_, ArrowError>>()?)
+}
+
+/// The same values; views get buffers of their own.
+pub(crate) fn compacted(column: &ArrayRef) -> ArrayRef {
+    match column.as_string_view_opt() {
+        Some(views) => Arc::new(views.gc()),
+        None => column.clone(),
+    }
 }
 
 /// Files as DataFusion names them, with their sizes.
@@ -91,19 +110,15 @@ pub(crate) fn parquet_scan(
 }
 
 impl MetadataTable {
-    /// The table of what `source` holds.
-    pub(crate) fn new(files: &Files, source: &Source) -> std::io::Result<MetadataTable> {
+    /// The table of what `source` holds; rows in memory are handed out in batches of `batch_rows`.
+    pub(crate) fn new(files: &Files, source: &Source, batch_rows: usize) -> std::io::Result<MetadataTable> {
         let schema = with_views(&source.schema);
         let mut tail = Vec::new();
         for batch in &source.tail {
-            let columns: std::result::Result<Vec<_>, _> = batch
-                .columns()
-                .iter()
-                .zip(schema.fields())
-                .map(|(column, field)| cast(column, field.data_type()))
-                .collect();
-            let batch = columns.and_then(|columns| RecordBatch::try_new(schema.clone(), columns));
-            tail.push(batch.map_err(std::io::Error::other)?);
+            for start in (0..batch.num_rows()).step_by(batch_rows) {
+                let rows = batch.slice(start, batch_rows.min(batch.num_rows() - start));
+                tail.push(viewed(&rows, &schema).map_err(std::io::Error::other)?);
+            }
         }
         Ok(MetadataTable { schema, parts: partitioned(files, &source.parts)?, tail })
     }

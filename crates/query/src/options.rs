@@ -37,6 +37,14 @@ impl Options {
     }
 }
 
+impl Options {
+    /// Rows that operators hand to each other at a time. A sort must be able to hold several such batches, of rows of about
+    /// a kilobyte, in its share of the memory.
+    pub(crate) fn batch_rows(&self) -> usize {
+        (self.memory_bytes / self.threads.max(1) / (32 << 10)).clamp(64, 8_192)
+    }
+}
+
 /// The languages that queries are written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {

@@ -12,6 +12,7 @@ use datafusion::arrow::array::Array as _;
 use datafusion::catalog::TableProvider as _;
 use datafusion::common::cast::as_timestamp_millisecond_array;
 use datafusion::datasource::provider_as_source;
+use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 use datafusion::functions_aggregate::expr_fn::max;
@@ -21,6 +22,7 @@ use mattock_env::{Files, Random};
 use mattock_index::Snapshot;
 
 use crate::columns::{BODY, Column, Columns, Origin};
+use crate::compact::CompactSorts;
 use crate::complaint::{Complaint, Span};
 use crate::content::exec::Archives;
 use crate::content::tally::Tally;
@@ -69,7 +71,7 @@ impl Session {
     /// A session on what `source` names.
     pub fn with_source(files: &Files, source: Source, options: Options) -> Result<Session, QueryError> {
         let io = QueryError::io(&source.dir);
-        let metadata = Arc::new(MetadataTable::new(files, &source).map_err(io)?);
+        let metadata = Arc::new(MetadataTable::new(files, &source, options.batch_rows()).map_err(io)?);
         let columns = Columns::new(metadata.schema(), &options.analyzers);
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(options.threads.max(1))
@@ -196,11 +198,18 @@ impl Session {
     /// A context with our functions and nothing in it yet.
     pub(crate) fn context(&self) -> Result<SessionContext, QueryError> {
         let mut config = SessionConfig::new().with_target_partitions(self.inner.options.threads.max(1));
+        config = config.with_batch_size(self.inner.options.batch_rows());
         config.options_mut().sql_parser.collect_spans = true;
         // What a sort sets aside for merging its runs must fit into a small memory, too.
         let aside = &mut config.options_mut().execution.sort_spill_reservation_bytes;
         *aside = (*aside).min(self.inner.options.memory_bytes / 16 / self.inner.options.threads.max(1));
-        let context = SessionContext::new_with_config_rt(config, self.inner.environment.clone());
+        let state = SessionStateBuilder::new()
+            .with_config(config)
+            .with_runtime_env(self.inner.environment.clone())
+            .with_default_features()
+            .with_physical_optimizer_rule(Arc::new(CompactSorts))
+            .build();
+        let context = SessionContext::new_with_state(state);
         context.register_udf(sampling::udf());
         context.register_udf(any_match());
         Ok(context)
