@@ -12,7 +12,7 @@ use mattock_lab::bench::console::{Counted, Watched};
 use mattock_lab::bench::query::QueryBenchOptions;
 use serde::Serialize;
 
-use crate::args::{BenchArgs, BenchCommand, BenchDrumArgs};
+use crate::args::bench::{BenchArgs, BenchCommand, BenchDrumArgs};
 use crate::exit::Ended;
 use crate::output;
 

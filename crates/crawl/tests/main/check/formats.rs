@@ -1,7 +1,10 @@
 //! A crawl of every version of the formats is kept: it is whole, and goes on. What is of an unknown version is named.
 //!
-//! `MATTOCK_UPDATE=1` writes that of the present versions anew, which is right only before they were ever released: CHECKPOINT 1,
-//! STATE 6, ledger 1, configuration 1, WARC 1.1 (and those of drum and queue, which have fixtures of their own).
+//! - v1: CHECKPOINT 1, STATE 6, ledger 1, DRUM 1, configuration 1, WARC 1.1
+//! - v2: ledger 2, DRUM 2
+//!
+//! `MATTOCK_UPDATE=1` writes that of the present versions anew, which is right only before they were ever released. Drum and queue
+//! have fixtures of their own.
 
 use std::path::{Path, PathBuf};
 
@@ -17,8 +20,11 @@ use mattock_simweb::{Params, World};
 /// How it goes on.
 pub(super) const GOING_ON: &str = "[crawl]\nmax_pages = 1000\n[politeness]\ndelay = '500ms'";
 
-fn fixture() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/v1")
+/// The version that is written now.
+const PRESENT: &str = "v2";
+
+fn fixture(version: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(version)
 }
 
 /// A handful of pages by two partitions, with budgets.
@@ -48,28 +54,42 @@ fn read(real: &Env, from: &Path, to: &Path, disk: &mut Disk) {
     }
 }
 
+/// That of the present version.
 pub(super) fn kept() -> Disk {
+    kept_of(PRESENT)
+}
+
+fn kept_of(version: &str) -> Disk {
     let real = Env::real();
-    if std::env::var_os("MATTOCK_UPDATE").is_some() {
-        let _ = real.files.remove_dir_all(&fixture());
+    if version == PRESENT && std::env::var_os("MATTOCK_UPDATE").is_some() {
+        let _ = real.files.remove_dir_all(&fixture(version));
         let moved = written().into_iter();
-        let moved = moved.map(|(path, bytes)| (fixture().join(path.strip_prefix(ROOT).unwrap()), bytes));
+        let moved = moved.map(|(path, bytes)| (fixture(version).join(path.strip_prefix(ROOT).unwrap()), bytes));
         super::put(&real, &moved.collect());
     }
     let mut disk = Disk::new();
-    read(&real, &fixture(), Path::new(ROOT), &mut disk);
+    read(&real, &fixture(version), Path::new(ROOT), &mut disk);
     disk
 }
 
-#[test]
-fn version_1_is_whole_and_goes_on() {
-    let mut simulation = world_of(&kept());
+fn is_whole_and_goes_on(version: &str) {
+    let mut simulation = world_of(&kept_of(version));
     let before = simulation.run(|env| async move { checked(&env) });
     assert!(before.whole && before.notes.is_empty() && before.pages >= 9, "{before:#?}");
     crawl_for(&mut simulation, 20, GOING_ON);
     let after = simulation.run(|env| async move { checked(&env) });
     assert!(after.whole && after.pages > before.pages + 10, "{after:#?}");
     assert!(after.checkpoint > before.checkpoint);
+}
+
+#[test]
+fn version_1_is_whole_and_goes_on() {
+    is_whole_and_goes_on("v1");
+}
+
+#[test]
+fn version_2_is_whole_and_goes_on() {
+    is_whole_and_goes_on("v2");
 }
 
 /// Numbers that count the checksum of a manifest in anew.
