@@ -24,12 +24,14 @@ const fn column(
 }
 
 /// All of them, by name.
-static BUILT_INS: [BuiltIn; 13] = [
+static BUILT_INS: [BuiltIn; 15] = [
     column("charset", 1, Kind::Text, page::charset),
     column("content", 1, Kind::Text, page::content),
     column("digest", 1, Kind::Text, sketch::digest),
     column("domain", 1, Kind::Text, address::domain),
     column("headings", 1, Kind::TextList, page::headings),
+    column("language", 1, Kind::Text, page::language),
+    column("languages", 1, Kind::TextList, page::languages),
     column("links", 1, Kind::TextList, page::links),
     column("mmlinks", 1, Kind::TextList, page::mmlinks),
     column("shingles", 1, Kind::IntegerList, sketch::shingles),

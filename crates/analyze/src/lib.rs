@@ -18,6 +18,7 @@ mod address;
 mod analyzer;
 mod built_in;
 mod document;
+mod language;
 mod page;
 mod sketch;
 mod text;

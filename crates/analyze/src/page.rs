@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use mattock_extract::{Link, LinkKind};
 
 use crate::document::Form;
+use crate::language;
 use crate::{Document, Value};
 
 pub(crate) fn title(document: &Document<'_>) -> Value {
@@ -55,4 +56,22 @@ pub(crate) fn content(document: &Document<'_>) -> Value {
 
 pub(crate) fn text(document: &Document<'_>) -> Value {
     Value::text(document.main_text())
+}
+
+/// The main language, as ISO 639-3.
+pub(crate) fn language(document: &Document<'_>) -> Value {
+    Value::text(found_languages(document).and_then(|found| found.first().copied()))
+}
+
+/// All languages of note, the main one first.
+pub(crate) fn languages(document: &Document<'_>) -> Value {
+    match found_languages(document) {
+        Some(found) => Value::TextList(found.into_iter().map(str::to_owned).collect()),
+        None => Value::Null,
+    }
+}
+
+fn found_languages(document: &Document<'_>) -> Option<Vec<&'static str>> {
+    let hint = document.page().and_then(|page| page.language.as_deref());
+    Some(language::languages(document.main_text()?, hint))
 }

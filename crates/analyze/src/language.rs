@@ -1,0 +1,215 @@
+//! The language of a text, as ISO 639-3 has it; macrolanguages where Common Crawl's `content_languages` has them (`zho`, `msa`, `nor`).
+//!
+//! 1. The script: letters are counted by `script`. Most scripts belong to one language, and that is the answer. Latin letters count less than others:
+//!    pages in all languages quote Latin words, and hardly any page does the opposite.
+//! 2. Within Latin, Cyrillic, Arabic, Devanagari and a few others, `model` says what each piece of [`PIECE_LETTERS`] letters or so costs
+//!    in each language, by its pairs and triples of letters. Pieces that are English are put aside, since manuals, shops and
+//!    newspapers of all languages have such pieces. If the rest is too small, the text is English; otherwise the language with the least
+//!    cost over the rest is the answer.
+//! 3. What the page says of itself (`<html lang>`) is a hint, worth a few letters of evidence, and the answer for texts that are too short to tell.
+//!
+//! Costs: some ten microseconds for each kilobyte, of at most [`TEXT_BYTES_MAX`] bytes. The model is 800 kB of the program; where it
+//! comes from is said in `bench/train_language.py`.
+
+mod codes;
+mod model;
+mod script;
+
+use model::{Costs, Model};
+use script::{Script, Scripts};
+
+/// What is looked at of a text: more does not make it clearer.
+const TEXT_BYTES_MAX: usize = 16 << 10;
+/// Letters in a piece; a piece ends with a word.
+const PIECE_LETTERS: usize = 120;
+/// Fewer letters say nothing.
+const LETTERS_MIN: usize = 12;
+/// With fewer letters the page's own word counts.
+const HINTED_LETTERS: usize = 60;
+/// The rest is the language of the page if it is this part of the English pieces.
+const REST_SHARE: f32 = 0.3;
+/// A language is named beside the first if it has this part of the letters.
+const SECOND_SHARE: f32 = 0.25;
+
+/// The languages of a text, the main one first, at most three. `hint` is what the page says: `de-AT`.
+pub(crate) fn languages(text: &str, hint: Option<&str>) -> Vec<&'static str> {
+    let text = &text[..text.floor_char_boundary(TEXT_BYTES_MAX)];
+    let hint = hint.and_then(codes::of_tag);
+    let scripts = Scripts::of(text);
+    let letters = scripts.letters();
+    let Some(script) = scripts.main().filter(|_| letters >= LETTERS_MIN) else {
+        return Vec::new();
+    };
+    if letters < HINTED_LETTERS
+        && let Some(hint) = hint.filter(|hint| script.may_be(hint))
+    {
+        return vec![hint];
+    }
+    let mut found = match script.only_language() {
+        Some(language) => vec![(language, scripts.count(script))],
+        None => of_model(text, script, hint),
+    };
+    if script != Script::Latin && scripts.count(Script::Latin) as f32 > SECOND_SHARE * letters as f32 {
+        found.extend(of_model(text, Script::Latin, None).into_iter().take(1));
+    }
+    let mut languages: Vec<&'static str> = Vec::new();
+    for (language, _) in found.into_iter().filter(|(_, own)| *own as f32 > SECOND_SHARE * letters as f32) {
+        if !languages.contains(&language) && languages.len() < 3 {
+            languages.push(language);
+        }
+    }
+    languages
+}
+
+/// The languages of the words in one script, and their letters: the main one, then the one that was put aside.
+fn of_model(text: &str, script: Script, hint: Option<&'static str>) -> Vec<(&'static str, usize)> {
+    let Some(model) = Model::of(script) else { return Vec::new() };
+    let english = model.place("eng");
+    let mut rest = Costs::new(model, hint);
+    let mut aside = Costs::new(model, None);
+    let mut piece = Costs::new(model, hint);
+    let mut word: Vec<u32> = vec![u32::from(' ')];
+    for character in text.chars().chain([' ']) {
+        if Script::of(character) == Some(script) || (script::is_mark(character) && word.len() > 1) {
+            word.extend(character.to_lowercase().map(u32::from));
+            continue;
+        }
+        if word.len() > 1 {
+            word.push(u32::from(' '));
+            piece.word(&word);
+            word.truncate(1);
+            if piece.letters() >= PIECE_LETTERS {
+                settle(&mut piece, english, &mut rest, &mut aside);
+            }
+        }
+    }
+    // A short end is only asked if there is nothing else.
+    if piece.letters() * 3 >= PIECE_LETTERS || rest.letters() + aside.letters() == 0 {
+        settle(&mut piece, english, &mut rest, &mut aside);
+    }
+    let mut found = Vec::new();
+    if let Some(best) = rest.best() {
+        found.push((model.language(best), rest.letters()));
+    }
+    if aside.letters() > 0 {
+        found.push(("eng", aside.letters()));
+    }
+    if (rest.letters() as f32) < REST_SHARE * aside.letters() as f32 {
+        found.reverse();
+    }
+    found
+}
+
+/// Counts a piece with the English ones or with the rest, and empties it.
+fn settle(piece: &mut Costs<'_>, english: Option<usize>, rest: &mut Costs<'_>, aside: &mut Costs<'_>) {
+    let is_english = english.is_some() && piece.best() == english;
+    if is_english {
+        aside.add(piece);
+    } else {
+        rest.add(piece);
+    }
+    piece.clear();
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn language(text: &str) -> &'static str {
+        languages(text, None).first().copied().unwrap_or("")
+    }
+
+    /// Own sentences, in the words of everyday life.
+    const SENTENCES: [(&str, &str); 30] = [
+        ("eng", "Yesterday we went down to the harbour and watched the boats come in before it got dark."),
+        (
+            "deu",
+            "Gestern gingen wir zum Hafen hinunter und sahen zu, wie die Schiffe hereinkamen, bevor es dunkel wurde.",
+        ),
+        (
+            "fra",
+            "Hier nous sommes descendus au port et nous avons regardé les bateaux rentrer avant la nuit.",
+        ),
+        ("spa", "Ayer bajamos al puerto y vimos cómo llegaban los barcos antes de que se hiciera de noche."),
+        (
+            "ita",
+            "Ieri siamo scesi al porto e abbiamo guardato le barche che rientravano prima che facesse buio.",
+        ),
+        (
+            "por",
+            "Ontem descemos ao porto e vimos os barcos chegarem antes que ficasse escuro, e não havia ninguém.",
+        ),
+        (
+            "nld",
+            "Gisteren gingen we naar de haven en zagen we hoe de boten binnenkwamen voordat het donker werd.",
+        ),
+        ("pol", "Wczoraj poszliśmy do portu i patrzyliśmy, jak łodzie wracają, zanim zrobiło się ciemno."),
+        ("ces", "Včera jsme šli dolů do přístavu a dívali se, jak lodě připlouvají, než se setmělo."),
+        ("swe", "Igår gick vi ner till hamnen och såg hur båtarna kom in innan det blev mörkt ute."),
+        ("dan", "I går gik vi ned til havnen og så bådene komme ind, før det blev mørkt udenfor igen."),
+        ("fin", "Eilen menimme satamaan ja katselimme, kuinka veneet palasivat ennen kuin tuli pimeä."),
+        ("hun", "Tegnap lementünk a kikötőbe, és néztük, ahogy a hajók beérkeznek, mielőtt besötétedett."),
+        ("tur", "Dün limana indik ve hava kararmadan önce teknelerin gelişini izledik, sonra eve döndük."),
+        ("ron", "Ieri am coborât în port și am privit cum se întorc bărcile înainte să se întunece."),
+        ("vie", "Hôm qua chúng tôi đi xuống bến cảng và xem những chiếc thuyền vào trước khi trời tối."),
+        (
+            "ind",
+            "Kemarin kami pergi ke pelabuhan dan melihat perahu-perahu datang sebelum hari menjadi gelap.",
+        ),
+        ("cat", "Ahir vam baixar al port i vam mirar com arribaven les barques abans que es fes fosc."),
+        ("rus", "Вчера мы спустились в гавань и смотрели, как приходят лодки, пока не стемнело."),
+        ("ukr", "Учора ми спустилися до гавані й дивилися, як повертаються човни, поки не стемніло."),
+        ("bul", "Вчера слязохме до пристанището и гледахме как лодките се прибират, преди да се стъмни."),
+        ("ell", "Χθες κατεβήκαμε στο λιμάνι και είδαμε τις βάρκες να έρχονται πριν σκοτεινιάσει."),
+        ("ara", "نزلنا أمس إلى الميناء وشاهدنا القوارب وهي تعود قبل أن يحل الظلام على المدينة."),
+        ("fas", "دیروز به بندر رفتیم و قایق‌ها را تماشا کردیم که پیش از تاریک شدن هوا برمی‌گشتند."),
+        ("heb", "אתמול ירדנו לנמל וצפינו בסירות הנכנסות לפני שהחשיך, ואחר כך חזרנו הביתה."),
+        ("hin", "कल हम बंदरगाह गए और अंधेरा होने से पहले नावों को आते हुए देखा।"),
+        ("jpn", "昨日、私たちは港に下りて、暗くなる前に船が入ってくるのを見ました。"),
+        ("zho", "昨天我们去了港口，在天黑之前看着船只陆续回来，然后才回家。"),
+        ("kor", "어제 우리는 항구로 내려가서 어두워지기 전에 배들이 들어오는 것을 보았다."),
+        ("tha", "เมื่อวานเราลงไปที่ท่าเรือและดูเรือเข้ามาก่อนที่จะมืด"),
+    ];
+
+    #[test]
+    fn sentences() {
+        for (code, sentence) in SENTENCES {
+            assert_eq!(language(sentence), code, "{sentence}");
+        }
+    }
+
+    #[test]
+    fn mixtures() {
+        let sentence = |code: &str| SENTENCES.iter().find(|(known, _)| *known == code).unwrap().1;
+        let (english, german, greek) = (sentence("eng"), sentence("deu"), sentence("ell"));
+        let quoting = format!("{german} {german} {english}");
+        assert_eq!(languages(&quoting, None), ["deu", "eng"]);
+        assert_eq!(language(&format!("{english} {english} {german} {german}")), "deu");
+        assert_eq!(language(&format!("{greek} {english}")), "ell");
+        assert_eq!(language(&format!("{}{german}", english.repeat(20))), "eng");
+    }
+
+    #[test]
+    fn hints_and_scraps() {
+        assert_eq!(languages("", Some("de")), [""; 0]);
+        assert_eq!(languages("123 456 !!", Some("de")), [""; 0]);
+        assert_eq!(languages("Bratislava info", Some("sk-SK")), ["slk"]);
+        assert_eq!(
+            languages("Москва сегодня", Some("de")).first(),
+            languages("Москва сегодня", None).first()
+        );
+        let (_, german) = SENTENCES[1];
+        assert_eq!(languages(german, Some("en")), ["deu"]);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text(text in "\\PC{0,300}", hint in ".{0,6}") {
+            let found = languages(&text, Some(&hint));
+            prop_assert!(found.len() <= 3);
+            prop_assert!(found.iter().all(|code| code.len() == 3));
+        }
+    }
+}
