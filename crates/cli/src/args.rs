@@ -61,7 +61,7 @@ pub(crate) enum Command {
     Export(repository::ExportArgs),
     /// Keep a computed column, so that queries need not compute it again
     Materialize(repository::MaterializeArgs),
-    /// Columns that are computed: those built in, and your own
+    /// Columns that are computed
     Analyzer(repository::AnalyzerArgs),
     /// Fetch one URL the way a crawl would, and show step by step what happens
     Fetch(Box<FetchArgs>),

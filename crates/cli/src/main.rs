@@ -4,7 +4,6 @@
 //! (the state is safe).
 #![expect(clippy::print_stderr, reason = "a command line program talks to its user")]
 
-mod analyzer;
 mod args;
 mod commands;
 mod display;

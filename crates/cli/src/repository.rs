@@ -77,19 +77,12 @@ pub(crate) fn name_of(root: &Path) -> String {
 }
 
 /// What the flags say.
-pub(crate) fn options(env: &Env, args: &AskArgs) -> anyhow::Result<Options> {
+pub(crate) fn options(args: &AskArgs) -> anyhow::Result<Options> {
     let mut options = Options::new(Random::from_entropy());
     options.memory_bytes = usize::try_from(args.memory).context("so much memory there is not")?;
     options.threads =
         args.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |cores| cores.get()));
     options.as_of_ms = args.as_of.as_deref().map(milliseconds).transpose()?;
-    for path in &args.analyzer {
-        let module = env
-            .files
-            .read(path)
-            .map_err(|error| Usage(format!("cannot read {}: {error}", path.display())))?;
-        options.analyzers.push(crate::analyzer::load(path, &module)?);
-    }
     Ok(options)
 }
 

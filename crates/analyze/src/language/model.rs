@@ -80,7 +80,7 @@ impl Model {
             code ^= code >> 15;
         }
         // 64 bits as in the script that trains: the product is not cut before the shift.
-        let bucket = (u64::from(code) * 0x85eb_ca6b >> (32 - self.bits)) as usize & ((1 << self.bits) - 1);
+        let bucket = ((u64::from(code) * 0x85eb_ca6b) >> (32 - self.bits)) as usize & ((1 << self.bits) - 1);
         &self.costs[bucket * self.languages.len()..][..self.languages.len()]
     }
 }

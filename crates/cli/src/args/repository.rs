@@ -21,10 +21,6 @@ pub(crate) struct AskArgs {
     /// Ask as of a date: what came later does not exist. Like 2026-01-31 or 2026-01-31T12:00:00Z
     #[arg(long, value_name = "TIME")]
     pub(crate) as_of: Option<String>,
-
-    /// A WebAssembly module that computes a column; may be given several times
-    #[arg(long, value_name = "FILE.wasm")]
-    pub(crate) analyzer: Vec<PathBuf>,
 }
 
 /// Arguments of `mattock query`.
@@ -232,15 +228,6 @@ pub(crate) struct AnalyzerArgs {
 /// What is done about analyzers.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum AnalyzerWhat {
-    /// Begin an analyzer of your own: a Rust project that becomes a WebAssembly module
-    New {
-        /// The column's name
-        #[arg(value_name = "NAME")]
-        name: String,
-        /// Where; a directory of that name if not given
-        #[arg(long, value_name = "DIR")]
-        out: Option<PathBuf>,
-    },
     /// List the columns that are built in
     List,
 }

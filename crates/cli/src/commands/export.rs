@@ -33,7 +33,7 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<Ended> {
             Usage(format!("{} is there already: it is not overwritten", args.output.display())).into()
         );
     }
-    let session = Repository::open(&env, &args.dir)?.session(options(&env, &args.ask)?)?;
+    let session = Repository::open(&env, &args.dir)?.session(options(&args.ask)?)?;
     let cancel = Cancel::new();
     let watched = cancel.clone();
     signals::when_interrupted(move || watched.cancel());

@@ -11,7 +11,7 @@ use crate::signals;
 
 pub(crate) fn run(args: &MaterializeArgs) -> anyhow::Result<Ended> {
     let env = Env::real();
-    let session = Repository::open(&env, &args.dir)?.session(options(&env, &args.ask)?)?;
+    let session = Repository::open(&env, &args.dir)?.session(options(&args.ask)?)?;
     let cancel = Cancel::new();
     let watched = cancel.clone();
     signals::when_interrupted(move || watched.cancel());

@@ -23,7 +23,7 @@ pub(crate) fn run(args: &QueryArgs) -> anyhow::Result<Ended> {
         }
         text => text.to_owned(),
     };
-    let session = Repository::open(&env, &args.dir)?.session(options(&env, &args.ask)?)?;
+    let session = Repository::open(&env, &args.dir)?.session(options(&args.ask)?)?;
     let language = if args.sql { Language::Sql } else { Language::Wib };
     let queries = session.plan_all(&text, language)?;
     if args.explain {

@@ -75,6 +75,10 @@ fn a_crawl_that_runs() {
     served.bell.recv().expect("the crawl gets so far");
     let seed = world(7).seeds().remove(0);
     let pages: Vec<String> = world(7).truth(1_000_000).unwrap().pages.into_iter().collect();
+    // The first one may take a while on a machine that is busy.
+    let has_checkpoint =
+        || json(&scratch, &["why", "crawl", "--json", &seed])["checkpoint"].as_u64() > Some(0);
+    assert!((0..500).any(|_| has_checkpoint()), "no checkpoint is made");
     let (mut known, mut before) = (0, 0);
     for part in pages.chunks(100) {
         let words: Vec<&str> =

@@ -64,7 +64,8 @@ fn kept_of(version: &str) -> Disk {
     if version == PRESENT && std::env::var_os("MATTOCK_UPDATE").is_some() {
         let _ = real.files.remove_dir_all(&fixture(version));
         let moved = written().into_iter();
-        let moved = moved.map(|(path, bytes)| (fixture(version).join(path.strip_prefix(ROOT).unwrap()), bytes));
+        let moved =
+            moved.map(|(path, bytes)| (fixture(version).join(path.strip_prefix(ROOT).unwrap()), bytes));
         super::put(&real, &moved.collect());
     }
     let mut disk = Disk::new();
