@@ -229,7 +229,7 @@ mod tests {
         for (text, script) in [
             ("abc", Some(Script::Latin)),
             ("ñandú", Some(Script::Latin)),
-            ("αβγ word word", Some(Script::Greek)),
+            ("αβγδ word word", Some(Script::Greek)),
             ("日本語です", Some(Script::Kana)),
             ("中文字", Some(Script::Han)),
             ("123", None),
