@@ -10,7 +10,7 @@ use serde::Deserialize;
 use super::QueryBenchError;
 
 const SCRIPT: &str = include_str!("../../../bench/peers.py");
-const PACKAGES: [&str; 2] = ["fastwarc==1.1.0", "duckdb"];
+const PACKAGES: [&str; 3] = ["fastwarc==1.1.0", "duckdb", "pytz"];
 
 /// Runs the peers.
 pub(super) struct Peers {
@@ -46,7 +46,7 @@ impl Peers {
         env.files.write_atomic(&script, SCRIPT.as_bytes())?;
         let works = |python: &Path| {
             let mut import = Command::new(python);
-            import.args(["-c", "import fastwarc.warc, duckdb"]).stderr(Stdio::null());
+            import.args(["-c", "import fastwarc.warc, duckdb, pytz"]).stderr(Stdio::null());
             import.status().is_ok_and(|status| status.success())
         };
         if !works(&python) {
