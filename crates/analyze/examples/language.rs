@@ -1,5 +1,5 @@
 //! Prints the languages of texts: `{"file", "text"}` comes in as JSON lines, `{"file", "language"}` goes out, and at the end
-//! `{"cpu_s"}`. For `bench/language.py`. The texts are given as plain text, so that no page can say its own language.
+//! `{"cpu_s"}`. The texts are given as plain text, so that no page can say its own language.
 
 use std::io::{self, BufRead as _, BufWriter, Write as _};
 
