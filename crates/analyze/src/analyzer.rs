@@ -14,6 +14,12 @@ pub trait Analyzer: Send + Sync {
     /// What [`Analyzer::analyze`] gives, apart from [`Value::Null`].
     fn kind(&self) -> Kind;
 
+    /// Whether the body alone decides about the value: the same bytes give the same under another URL, at another time, with other
+    /// header fields. Then a stored column has it once for each distinct payload. To say no is never wrong.
+    fn of_payload(&self) -> bool {
+        false
+    }
+
     /// The value for one document. Fails for this document only.
     fn analyze(&self, document: &Document<'_>) -> Result<Value, AnalyzeError>;
 }

@@ -24,9 +24,10 @@ const fn column(
 }
 
 /// All of them, by name.
-static BUILT_INS: [BuiltIn; 15] = [
+static BUILT_INS: [BuiltIn; 16] = [
     column("charset", 1, Kind::Text, page::charset),
     column("content", 1, Kind::Text, page::content),
+    column("content_languages", 1, Kind::Text, page::content_languages),
     column("digest", 1, Kind::Text, sketch::digest),
     column("domain", 1, Kind::Text, address::domain),
     column("headings", 1, Kind::TextList, page::headings),
@@ -53,6 +54,11 @@ impl Analyzer for &'static BuiltIn {
 
     fn kind(&self) -> Kind {
         self.kind
+    }
+
+    fn of_payload(&self) -> bool {
+        // These read the URL. The charset that a header names is taken to be the same wherever the bytes are.
+        !["links", "mmlinks", "domain", "surt"].contains(&self.name)
     }
 
     fn analyze(&self, document: &Document<'_>) -> Result<Value, AnalyzeError> {

@@ -71,6 +71,12 @@ pub(crate) fn languages(document: &Document<'_>) -> Value {
     }
 }
 
+/// The same with commas between them, as Common Crawl's index has it; null where it knows none.
+pub(crate) fn content_languages(document: &Document<'_>) -> Value {
+    let found = found_languages(document).filter(|found| !found.is_empty());
+    Value::text(found.map(|found| found.join(",")))
+}
+
 fn found_languages(document: &Document<'_>) -> Option<Vec<&'static str>> {
     let hint = document.page().and_then(|page| page.language.as_deref());
     Some(language::languages(document.main_text()?, hint))

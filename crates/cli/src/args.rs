@@ -1,5 +1,6 @@
 //! The command line.
 
+pub(crate) mod analyzer;
 pub(crate) mod bench;
 pub(crate) mod desk;
 pub(crate) mod lab;
@@ -62,7 +63,7 @@ pub(crate) enum Command {
     /// Keep a computed column, so that queries need not compute it again
     Materialize(repository::MaterializeArgs),
     /// Columns that are computed
-    Analyzer(repository::AnalyzerArgs),
+    Analyzer(analyzer::AnalyzerArgs),
     /// Fetch one URL the way a crawl would, and show step by step what happens
     Fetch(Box<FetchArgs>),
     /// Read robots.txt files

@@ -48,7 +48,8 @@ const COLUMNS: &str = "instance, fetch_time, fetch_status, record_type, content_
 /// All instances of a URL, the oldest first.
 pub(crate) fn instances(session: &Session, url: &WebUrl) -> anyhow::Result<Vec<Instance>> {
     // The key prunes; the URL decides.
-    let condition = format!("url_surtkey = {} and url = {}", quoted(&url.surt()), quoted(url.as_str()));
+    let condition =
+        format!("url_surtkey = {} and url = {}", quoted(&url.archive_key()), quoted(url.as_str()));
     asked(
         session,
         &format!("select {COLUMNS} from documents where {condition} order by fetch_time, instance"),

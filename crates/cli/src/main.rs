@@ -4,6 +4,7 @@
 //! (the state is safe).
 #![expect(clippy::print_stderr, reason = "a command line program talks to its user")]
 
+mod analyzers;
 mod args;
 mod commands;
 mod display;

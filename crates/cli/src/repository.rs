@@ -8,6 +8,7 @@ use mattock_env::{Env, Random};
 use mattock_index::{IndexError, IndexOptions, LedgerSource, Manifest, Snapshot, TAIL_ROWS, Updated};
 use mattock_query::{Options, Session, Source};
 
+use crate::analyzers;
 use crate::args::repository::AskArgs;
 use crate::exit::Usage;
 
@@ -76,12 +77,13 @@ pub(crate) fn name_of(root: &Path) -> String {
     root.file_name().map_or_else(|| "crawl".to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
-/// What the flags say.
-pub(crate) fn options(args: &AskArgs) -> anyhow::Result<Options> {
+/// What the flags say, with the analyzers that are loaded to ask `text` of the repository `dir`.
+pub(crate) fn options(env: &Env, args: &AskArgs, dir: &Path, text: &str) -> anyhow::Result<Options> {
     let mut options = Options::new(Random::from_entropy());
     options.memory_bytes = usize::try_from(args.memory).context("so much memory there is not")?;
     options.threads =
         args.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |cores| cores.get()));
+    options.analyzers = analyzers::load(&env.files, &args.loaded, dir, text)?;
     options.as_of_ms = args.as_of.as_deref().map(milliseconds).transpose()?;
     Ok(options)
 }

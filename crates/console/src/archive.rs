@@ -89,6 +89,21 @@ impl StoredPage {
         StoredPage { archive, status_line, headers, body_bytes, shown, body }
     }
 
+    /// The URL of the page whose body this one repeats, if it is stored without one.
+    pub(crate) fn repeats(&self) -> Option<&str> {
+        let says = |name: &str| {
+            self.archive.iter().find(|field| field.name.eq_ignore_ascii_case(name)).map(|field| &*field.value)
+        };
+        says("WARC-Type").filter(|kind| *kind == "revisit")?;
+        Some(says("WARC-Refers-To-Target-URI")?.trim_matches(['<', '>']))
+    }
+
+    /// The same with the body of the page that it repeats.
+    pub(crate) fn with_body_of(self, original: StoredPage) -> StoredPage {
+        let StoredPage { body_bytes, shown, body, .. } = original;
+        StoredPage { body_bytes, shown, body, ..self }
+    }
+
     /// The content's type and bytes, fit to be sent under the policy for archived bytes.
     pub(crate) fn harmless(&self) -> (&'static str, Vec<u8>) {
         let kind = value(&self.headers, "content-type");
@@ -270,6 +285,20 @@ mod tests {
         assert_eq!(names, ["X-A", "x-\u{7f}", "nonsense"]);
         assert_eq!(page.body, b"x\n\ny");
         assert!(page.archive.is_empty());
+    }
+
+    #[test]
+    fn a_revisit_shows_what_it_repeats() {
+        let says = |name: &str, value: &str| field(name.as_bytes(), value.as_bytes());
+        let original = page("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n", b"<p>body");
+        assert_eq!(original.repeats(), None);
+        let of = says("WARC-Refers-To-Target-URI", "http://a.com/");
+        let head = b"HTTP/1.1 200 OK\r\nX-A: 2\r\nContent-Type: text/html\r\n\r\n";
+        let revisit = StoredPage::of(vec![says("WARC-Type", "revisit"), of], head);
+        assert_eq!(revisit.repeats(), Some("http://a.com/"));
+        let whole = revisit.with_body_of(original);
+        assert_eq!((whole.body_bytes, whole.shown, whole.headers[0].value.as_str()), (7, Shown::Html, "2"));
+        assert!(text(&whole).1.contains("<p>body"));
     }
 
     #[test]

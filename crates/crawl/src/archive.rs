@@ -3,20 +3,22 @@
 use std::fmt::Write as _;
 
 use mattock_fetch::{Exchange, Protocol, Truncation};
+use mattock_frontier::Request;
 use mattock_repository::{Page, Security, Truncated, WarcWriter, Written};
 
 use crate::CrawlError;
 
-/// Stores one exchange, and says where. `decoded_cut`: undoing the content's coding was ended by a limit.
+/// Stores the answer to a request, and says where. `decoded_cut`: undoing the content's coding was ended by a limit. A robots.txt
+/// file has no row in the ledger, and is `unlisted`.
 pub(crate) fn store(
     writer: &mut WarcWriter,
-    url: &str,
-    depth: u32,
+    request: &Request,
     exchange: &Exchange,
     decoded_cut: bool,
+    unlisted: bool,
 ) -> Result<Written, CrawlError> {
     let mut metadata = vec![
-        ("depth", depth.to_string()),
+        ("depth", request.depth.to_string()),
         ("fetchTimeMs", exchange.finished.since(exchange.begun).as_millis().to_string()),
     ];
     if let Some(tls) = &exchange.tls {
@@ -24,8 +26,8 @@ pub(crate) fn store(
         metadata.push(("tlsCertificateVerdict", tls.verdict.to_string()));
     }
     let cut = exchange.truncated.map(truncated);
-    let written = writer.write_page(&Page {
-        url,
+    let page = Page {
+        url: request.url.as_str(),
         ip: exchange.address,
         date: exchange.begun_unix,
         request: &exchange.request,
@@ -41,8 +43,8 @@ pub(crate) fn store(
             cipher_suite: &tls.cipher_suite,
         }),
         metadata: &metadata,
-    })?;
-    Ok(written)
+    };
+    Ok(if unlisted { writer.write_unlisted(&page) } else { writer.write_page(&page) }?)
 }
 
 /// The archive's word for what cut a body short.

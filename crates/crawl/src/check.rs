@@ -16,9 +16,11 @@
 
 mod archive;
 mod ledger;
+mod payloads;
 mod rebuild;
 mod repair;
 mod report;
+mod robots;
 mod rows;
 mod state;
 

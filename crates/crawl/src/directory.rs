@@ -83,15 +83,20 @@ impl Directory {
         Directory { files: files.clone(), root: root.to_path_buf(), layout: 0 }
     }
 
-    /// Cuts a ledger back to the length that it had at a checkpoint; whether it was longer.
+    /// Cuts a ledger back to the length that it had at a checkpoint; whether it was longer. It is synced in any case: a run that
+    /// was killed may have cut it without.
     pub(crate) fn cut_ledger(&self, path: &Path, length: u64) -> Result<bool, CrawlError> {
         let entry = self.files.entry(path).map_err(CrawlError::io("look at", path))?;
-        if length == 0 || entry.is_none_or(|entry| entry.len <= length) {
+        let Some(entry) = entry.filter(|entry| length > 0 && entry.len >= length) else {
             return Ok(false);
-        }
+        };
         let file = self.files.open(path, OpenMode::Write).map_err(CrawlError::io("open", path))?;
-        file.set_len(length).and_then(|()| file.sync()).map_err(CrawlError::io("cut back", path))?;
-        Ok(true)
+        let longer = entry.len > length;
+        if longer {
+            file.set_len(length).map_err(CrawlError::io("cut back", path))?;
+        }
+        file.sync().map_err(CrawlError::io("sync", path))?;
+        Ok(longer)
     }
 
     /// The same with the frontiers and ledgers of another division.
@@ -321,6 +326,8 @@ impl Directory {
 
 #[cfg(test)]
 mod tests {
+    use mattock_env::{Random, SimFiles};
+
     use super::*;
 
     #[test]
@@ -333,6 +340,25 @@ mod tests {
         assert_eq!(Seal::of(&format!("{toml}{LAST}\n")), Seal::Changed);
         for length in 0..text.len() - 1 {
             assert_eq!(Seal::of(&text[..length]), Seal::Cut, "{length}");
+        }
+    }
+
+    #[test]
+    fn a_cut_lasts_though_an_earlier_one_was_not_synced() {
+        let path = Path::new("/crawl/state/ledger/0");
+        for seed in 0..20 {
+            let disk = SimFiles::new(Random::from_seed(seed));
+            let files = Files::simulated(disk.clone());
+            files.create_dir_all(path.parent().unwrap()).unwrap();
+            files.write_atomic(path, &[1; 10_000]).unwrap();
+            path.ancestors().skip(1).for_each(|parent| files.sync_dir(parent).unwrap());
+            let file = files.open(path, OpenMode::Write).unwrap();
+            file.set_len(4000).unwrap();
+            disk.kill();
+            let directory = Directory::at(&files, Path::new("/crawl"));
+            assert!(!directory.cut_ledger(path, 4000).unwrap());
+            disk.crash();
+            assert_eq!(files.entry(path).unwrap().unwrap().len, 4000, "seed {seed}");
         }
     }
 }

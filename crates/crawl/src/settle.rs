@@ -154,7 +154,7 @@ impl Run<'_> {
             let coded = exchange.field("content-encoding").is_some();
             let cut = coded && content.as_ref().is_some_and(|content| content.end == DecodeEnd::Length);
             let archive = &mut partition.archive;
-            written = Some(archive::store(archive, request.url.as_str(), request.depth, &exchange, cut)?);
+            written = Some(archive::store(archive, &request, &exchange, cut, is_robots)?);
         }
         if last && !is_robots {
             let read = match &content {
@@ -359,6 +359,7 @@ impl Partition {
                 Sketch::Simhash(sketch) => Some(sketch),
                 Sketch::NoText | Sketch::Unknown => None,
             },
+            revisit: written.as_ref().is_some_and(|written| written.is_revisit),
             ..Details::default()
         };
         Ok(self.ledger.append(&Row {

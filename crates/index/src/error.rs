@@ -27,7 +27,7 @@ pub enum IndexError {
         why: String,
     },
     /// Made by a newer program.
-    #[error("{path} is of version {version}; this program knows version {known} and older: use a newer one, or mattock index --rebuild", path = path.display())]
+    #[error("{path} is of version {version}; this program reads version {known}: mattock index --rebuild makes it anew (what was imported is then imported again), or use the program that wrote it", path = path.display())]
     Version {
         /// The file.
         path: PathBuf,

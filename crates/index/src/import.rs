@@ -229,7 +229,7 @@ fn take(
         revisit,
         ..Details::default()
     };
-    let digest = record.fields.get("WARC-Payload-Digest").and_then(parsed_digest);
+    let digest = record.fields.get("WARC-Payload-Digest").and_then(Digest::from_field);
     let pushed = rows.push(&Instance {
         url,
         time_us: time.as_microsecond(),
@@ -251,18 +251,4 @@ fn take(
         false => imported.leave(&file.name, record.offset, format!("`{url}` is no URL of the Web")),
     }
     Ok(())
-}
-
-/// `sha1:` and Base32, or 40 hexadecimal digits as some write.
-fn parsed_digest(text: &str) -> Option<Digest> {
-    let (algorithm, value) = text.split_once(':')?;
-    if !algorithm.eq_ignore_ascii_case("sha1") {
-        return None;
-    }
-    let value = value.trim().to_ascii_uppercase();
-    let bytes = match value.len() {
-        40 => data_encoding::HEXUPPER.decode(value.as_bytes()).ok()?,
-        _ => data_encoding::BASE32.decode(value.as_bytes()).ok()?,
-    };
-    Some(Digest(bytes.try_into().ok()?))
 }

@@ -230,7 +230,7 @@ mod tests {
         assert!(rows.is_empty());
         let text = |name: &str| batch.column_by_name(name).unwrap().as_string::<i32>().value(0).to_owned();
         for (name, value) in [
-            ("url_surtkey", "uk,co,a,www)/x?y"),
+            ("url_surtkey", "uk,co,a)/x?y"),
             ("url_host_registered_domain", "a.co.uk"),
             ("url_query", "y"),
             ("fetch_redirect", "http://b.com/"),

@@ -46,7 +46,7 @@ impl<'a> UrlParts<'a> {
             Scheme::Https => ("https", 443),
         };
         let mut parts = UrlParts {
-            surt: url.surt(),
+            surt: url.archive_key(),
             host,
             labels: [None; 5],
             registry_suffix: None,
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn urls_come_apart_as_common_crawl_has_them() {
         with("https://www.example.co.uk:8443/a/b?c=d", |parts| {
-            assert_eq!(parts.surt, "uk,co,example,www:8443)/a/b?c=d");
+            assert_eq!(parts.surt, "uk,co,example:8443)/a/b?c=d");
             assert_eq!(parts.labels, [Some("uk"), Some("co"), Some("example"), Some("www"), None]);
             assert_eq!(
                 (parts.registry_suffix, parts.registered_domain),

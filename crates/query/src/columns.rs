@@ -26,6 +26,10 @@ const ALIASES: [(&str, &str); 9] = [
     ("date", "fetch_time"),
 ];
 
+/// A column that the index has a place for, and no values: nobody works out languages while crawling. It is computed when a query names
+/// it, and can be kept.
+const LANGUAGES: &str = "content_languages";
+
 /// The bytes of a document as they are, for files and for what is no text.
 pub(crate) const BODY: &str = "body";
 
@@ -98,6 +102,9 @@ impl Columns {
 
     /// The column of this name.
     pub(crate) fn find(&self, name: &str) -> Option<Column> {
+        if name == LANGUAGES && !self.own.contains_key(name) {
+            return built_in(name).map(analyzed);
+        }
         if let Ok(field) = self.index.field_with_name(name) {
             return Some(Column { field: field.clone(), origin: Origin::Index });
         }
@@ -146,6 +153,12 @@ impl Columns {
         );
         names
     }
+}
+
+/// Whether every repository has a column of this name, in SQL or in the other language. Whoever loads analyzers asks this, so that none
+/// hides what is there.
+pub fn is_taken(index: &SchemaRef, name: &str) -> bool {
+    Columns::new(index.clone(), &[]).find_lowercase(name).is_some()
 }
 
 fn analyzed(analyzer: Arc<dyn Analyzer>) -> Column {

@@ -19,8 +19,9 @@ use datafusion::logical_expr::{Expr, LogicalPlanBuilder, TableProviderFilterPush
 use datafusion::physical_plan::ExecutionPlan;
 
 use crate::columns::{Column, Origin};
-use crate::content::exec::{Archives, ContentExec};
+use crate::content::exec::{Archives, ContentExec, Stores};
 use crate::content::meter::MeterExec;
+use crate::content::originals::Originals;
 use crate::content::tally::Tally;
 use crate::content::work::{Computed, Kept, PLACE, Value, Work};
 use crate::history::{self, History};
@@ -247,7 +248,7 @@ impl DocumentsTable {
     }
 
     /// The computing operator over `input`.
-    fn compute(
+    async fn compute(
         &self,
         state: &dyn Session,
         demand: &Demand,
@@ -312,7 +313,9 @@ impl DocumentsTable {
             tally: self.tally.clone(),
         };
         let metered = Arc::new(MeterExec::new(input, self.tally.clone()));
-        Ok(Arc::new(ContentExec::try_new(metered, Arc::new(work), self.archives.clone(), self.partitions)?))
+        let originals = Arc::new(Originals::plan(&self.metadata, state).await?);
+        let stores = Stores { archives: self.archives.clone(), originals };
+        Ok(Arc::new(ContentExec::try_new(metered, Arc::new(work), stores, self.partitions)?))
     }
 }
 
@@ -367,6 +370,6 @@ impl TableProvider for DocumentsTable {
             }
             _ => state.create_physical_plan(&plan).await?,
         };
-        self.compute(state, &demand, input)
+        self.compute(state, &demand, input).await
     }
 }

@@ -29,15 +29,14 @@ pub(crate) struct KeptColumn {
 }
 
 /// The column of the index that decides about an analyzer's value. URL and header fields are no part of the payload.
-pub(crate) fn key_of(name: &str) -> &'static str {
-    let of_instance = name.starts_with("http_") || ["links", "mmlinks", "domain", "surt"].contains(&name);
-    if of_instance { INSTANCE } else { "content_digest" }
+pub(crate) fn key_of(analyzer: &dyn Analyzer) -> &'static str {
+    if analyzer.of_payload() { "content_digest" } else { INSTANCE }
 }
 
 /// The columns of the files.
 pub(crate) fn schema(analyzer: &dyn Analyzer) -> SchemaRef {
     Arc::new(Schema::new(vec![
-        Field::new(key_of(analyzer.name()), DataType::Utf8View, false),
+        Field::new(key_of(analyzer), DataType::Utf8View, false),
         Field::new("value", data_type(analyzer.kind()), true),
         Field::new("error", DataType::Utf8View, true),
     ]))
@@ -81,7 +80,7 @@ impl KeptColumn {
             return Ok(None);
         }
         let table = MetadataTable::of_parts(files, schema(analyzer), &parts)?;
-        Ok(Some(KeptColumn { key: key_of(analyzer.name()), table: Arc::new(table) }))
+        Ok(Some(KeptColumn { key: key_of(analyzer), table: Arc::new(table) }))
     }
 
     /// The names that key, value and error have beside the columns of the index.

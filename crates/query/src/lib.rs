@@ -43,6 +43,7 @@ mod store;
 pub mod wib;
 
 pub use cancel::Cancel;
+pub use columns::is_taken;
 pub use complaint::{Complaint, Span, nearest};
 pub use content::tally::Failures;
 pub use error::QueryError;

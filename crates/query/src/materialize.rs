@@ -94,7 +94,7 @@ impl Session {
         let inner = &self.inner;
         let io = QueryError::io(&inner.source.dir);
         let kept = KeptColumn::open(&inner.files, &inner.source.dir, analyzer.as_ref()).map_err(io)?;
-        let key = kept::key_of(analyzer.name());
+        let key = kept::key_of(analyzer.as_ref());
         let schema = kept::schema(analyzer.as_ref());
         let value = Column {
             field: schema.field(1).clone().with_name(analyzer.name()),

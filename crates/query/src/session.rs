@@ -224,10 +224,17 @@ impl Session {
         tally: &Arc<Tally>,
     ) -> Result<DocumentsTable, QueryError> {
         let inner = &self.inner;
+        let mut named = named;
+        named.retain(|column| !matches!(column.origin, Origin::Index));
+        // A column of the index that is computed all the same keeps its place.
         let index = inner.columns.index().fields().iter();
-        let mut columns: Vec<Column> =
-            index.map(|field| Column { field: field.as_ref().clone(), origin: Origin::Index }).collect();
-        columns.extend(named.into_iter().filter(|column| !matches!(column.origin, Origin::Index)));
+        let mut columns: Vec<Column> = index
+            .map(|field| match named.iter().position(|column| column.field.name() == field.name()) {
+                Some(at) => named.remove(at),
+                None => Column { field: field.as_ref().clone(), origin: Origin::Index },
+            })
+            .collect();
+        columns.extend(named);
         let mut kept = BTreeMap::new();
         if only_missing.is_none() {
             for column in &columns {

@@ -48,6 +48,32 @@ select name, content where
 }
 
 #[test]
+fn a_revisit_has_the_payload_of_the_page_that_it_repeats() {
+    let mut docs = pages(20);
+    let body = docs[3].body.clone();
+    for (number, doc) in docs.iter_mut().enumerate().filter(|(number, _)| number % 2 == 1) {
+        doc.body = if number == 19 { format!("{body}!") } else { body.clone() };
+    }
+    docs.iter_mut().for_each(|doc| doc.mime = Some("text/html"));
+    let mut world = World::new(docs);
+    let revisits = "select count(*) as revisits from documents where record_type = 'revisit'";
+    assert_eq!(sql(&world.session(), revisits), [r#"{"revisits":8}"#]);
+    let asked = "select url, content, http_server from documents";
+    let told = |doc: &Doc| {
+        format!(r#"{{"url":"{}","content":"{}","http_server":"test/{}"}}"#, doc.url, doc.body, doc.host())
+    };
+    let mut expected: Vec<String> = world.docs.iter().map(told).collect();
+    expected.sort();
+    assert_eq!(sql(&world.session(), asked), expected);
+
+    // What is repeated may lie anywhere; what is nowhere is counted.
+    world.forget_responses();
+    let (lines, report) = run(world.session().plan(asked, Language::Sql).unwrap());
+    assert_eq!(report.failures.iter().map(|failure| failure.count).sum::<u64>(), lines.len() as u64);
+    assert!(report.failures[0].example.contains("not in this repository"), "{:?}", report.failures);
+}
+
+#[test]
 fn a_query_on_the_index_opens_no_archive() {
     let world = World::new(pages(60));
     world.remove_archive();

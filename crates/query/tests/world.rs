@@ -11,7 +11,7 @@ use datafusion::parquet::arrow::ArrowWriter;
 use datafusion::parquet::file::properties::WriterProperties;
 use mattock_env::{Files, OpenMode, Random, SimFiles, UnixTime};
 use mattock_query::{Cancel, Language, Options, Query, Report, Session, Source};
-use mattock_repository::{Page, WarcWriter, WriterOptions};
+use mattock_repository::{Digest, Page, WarcWriter, WriterOptions};
 
 /// The first day of the crawl: 2000/10/01.
 pub(crate) const START_MS: i64 = 970_358_400_000;
@@ -49,7 +49,7 @@ impl Doc {
     }
 
     pub(crate) fn digest(&self) -> String {
-        format!("{:032X}", xxhash_rust::xxh3::xxh3_128(self.body.as_bytes()))
+        Digest::of(&[self.body.as_bytes()]).to_string().trim_start_matches("sha1:").to_string()
     }
 
     pub(crate) fn host(&self) -> &str {
@@ -57,8 +57,8 @@ impl Doc {
     }
 }
 
-/// A document with its archive, offset and length.
-type Row = (Doc, String, u64, u64);
+/// A document with its archive, offset and length, and whether the record is a revisit.
+type Row = (Doc, String, u64, u64, bool);
 
 pub(crate) struct World {
     pub(crate) files: Files,
@@ -93,7 +93,7 @@ pub(crate) fn schema() -> SchemaRef {
         ["warc_record_offset", "warc_record_length"].map(|name| Field::new(name, DataType::Int32, false)),
     );
     fields.push(Field::new("took_ms", DataType::Int64, true));
-    fields.push(text("instance", false));
+    fields.extend([text("instance", false), text("record_type", false)]);
     Arc::new(Schema::new(fields))
 }
 
@@ -108,7 +108,8 @@ impl World {
 
     /// Stores more.
     pub(crate) fn add(&mut self, docs: Vec<Doc>) {
-        let options = WriterOptions { file_bytes_max: 20_000, ..WriterOptions::default() };
+        let options =
+            WriterOptions { file_bytes_max: 20_000, revisit_payloads: 40, ..WriterOptions::default() };
         let mut writer =
             WarcWriter::open(&self.files, &dir().join("archive"), options, Random::from_seed(2)).unwrap();
         for doc in docs {
@@ -137,6 +138,7 @@ impl World {
                 written.place.file.to_string(),
                 written.place.offset,
                 written.place.length,
+                written.is_revisit,
             ));
             self.docs.push(doc);
         }
@@ -166,10 +168,11 @@ impl World {
             text(&|(doc, ..)| doc.mime.map(str::to_string)),
             text(&|_| None),
             text(&|(_, file, ..)| Some(file.clone())),
-            place(&|(_, _, offset, _)| *offset),
-            place(&|(.., length)| *length),
+            place(&|(_, _, offset, ..)| *offset),
+            place(&|(_, _, _, length, _)| *length),
             Arc::new(rows.iter().map(|(doc, ..)| Some(doc.time_ms % 1_000)).collect::<Int64Array>()),
             text(&|(doc, ..)| Some(doc.instance())),
+            text(&|(.., revisit)| Some(if *revisit { "revisit" } else { "response" }.to_string())),
         ];
         RecordBatch::try_new(schema(), columns).unwrap()
     }
@@ -201,6 +204,11 @@ impl World {
         let mut options = Options::new(Random::from_seed(5));
         change(&mut options);
         Session::with_source(&self.files, self.source(), options).unwrap()
+    }
+
+    /// Forgets all rows but those of revisits.
+    pub(crate) fn forget_responses(&mut self) {
+        self.rows.retain(|(.., revisit)| *revisit);
     }
 
     /// Takes the archive away.

@@ -3,8 +3,12 @@
 //! What was written behind the checkpoint belongs to pages that will be fetched again. A file that has grown since is cut back
 //! to the length that the checkpoint names, the end of a record unless the disk has lost one; a file that is younger goes. Nothing is
 //! touched that the crawl has not written itself, and nothing that the checkpoint holds.
+//!
+//! An earlier attempt may have been killed between a cut and its sync. What it cut looks right then, and would be long again after
+//! a power failure: so the directory and the youngest file of each writer, the only one that can have grown, are synced
+//! in any case.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use mattock_env::{Files, OpenMode};
@@ -52,15 +56,18 @@ pub fn cut_back(
             return Err(RepositoryError::Short { path, bytes: entry.len, expected });
         }
     }
+    let youngest = youngest(kept);
     for entry in &present {
         let path = directory.join(&entry.name);
         match kept.get(&entry.name) {
-            Some(&expected) if entry.len > expected => {
+            Some(&expected) if entry.len > expected || youngest.contains(&*entry.name) => {
                 let file = files.open(&path, OpenMode::Write).map_err(failed("open", &path))?;
-                file.set_len(expected).map_err(failed("cut back", &path))?;
+                if entry.len > expected {
+                    file.set_len(expected).map_err(failed("cut back", &path))?;
+                    done.bytes += entry.len - expected;
+                    done.cut.push(entry.name.clone());
+                }
                 file.sync().map_err(failed("sync", &path))?;
-                done.bytes += entry.len - expected;
-                done.cut.push(entry.name.clone());
             }
             Some(_) => {}
             None if prefixes.iter().any(|prefix| parse_name(&entry.name, prefix).is_some()) => {
@@ -71,10 +78,47 @@ pub fn cut_back(
             None => {}
         }
     }
-    if !done.removed.is_empty() {
-        files.sync_dir(directory).map_err(failed("sync", directory))?;
-    }
+    files.sync_dir(directory).map_err(failed("sync", directory))?;
     let is_there = |name: &&String| !present.iter().any(|entry| entry.name == **name);
     done.missing = kept.keys().filter(is_there).cloned().collect();
     Ok(done)
+}
+
+/// The last file of each writer: names differ in what stands before time and serial.
+fn youngest(kept: &BTreeMap<String, u64>) -> BTreeSet<&str> {
+    let writer = |name: &'_ str| name.rsplitn(3, '-').nth(2).map(str::to_string);
+    let by_writer: BTreeMap<_, &str> = kept.keys().map(|name| (writer(name), &**name)).collect();
+    by_writer.into_values().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use mattock_env::{Random, SimFiles};
+
+    use super::*;
+
+    #[test]
+    fn what_an_earlier_attempt_cut_and_removed_stays_away() {
+        let directory = Path::new("/warc");
+        let (old, grown) = ("a-p0-20260102030405-00000.warc.gz", "a-p0-20260102030406-00001.warc.gz");
+        let (other, younger) = ("a-p1-20260102030405-00000.warc.gz", "a-p1-20260102030409-00001.warc.gz");
+        let kept = BTreeMap::from([old, grown, other].map(|name| (name.to_string(), 4000)));
+        for seed in 0..20 {
+            let disk = SimFiles::new(Random::from_seed(seed));
+            let files = Files::simulated(disk.clone());
+            files.create_dir_all(directory).unwrap();
+            files.sync_dir(Path::new("/")).unwrap();
+            for (name, bytes) in [(old, 4000), (grown, 9000), (other, 4000), (younger, 100)] {
+                files.write_atomic(&directory.join(name), &vec![1; bytes]).unwrap();
+            }
+            files.open(&directory.join(grown), OpenMode::Write).unwrap().set_len(4000).unwrap();
+            files.remove_file(&directory.join(younger)).unwrap();
+            disk.kill();
+            let done = cut_back(&files, directory, &kept, &["a-p0".into(), "a-p1".into()]).unwrap();
+            assert_eq!(done, CutBack::default());
+            disk.crash();
+            let lens: Vec<_> = files.list(directory).unwrap().into_iter().map(|entry| entry.len).collect();
+            assert_eq!(lens, [4000; 3], "seed {seed}");
+        }
+    }
 }

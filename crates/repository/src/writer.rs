@@ -169,11 +169,18 @@ impl WarcWriter {
 
     /// Writes a page's records: request, response (or a revisit of one with the same payload), metadata.
     pub fn write_page(&mut self, page: &Page<'_>) -> Result<Written, RepositoryError> {
-        let written = self.write_records(page);
+        let written = self.write_records(page, true);
         self.minding_loss(written)
     }
 
-    fn write_records(&mut self, page: &Page<'_>) -> Result<Written, RepositoryError> {
+    /// The same for what no index lists, as a robots.txt file: it is neither a revisit nor is any page a revisit of it, because nobody
+    /// could find it.
+    pub fn write_unlisted(&mut self, page: &Page<'_>) -> Result<Written, RepositoryError> {
+        let written = self.write_records(page, false);
+        self.minding_loss(written)
+    }
+
+    fn write_records(&mut self, page: &Page<'_>, listed: bool) -> Result<Written, RepositoryError> {
         self.prepare(page.date)?;
         let response_id = RecordId::new(&mut self.random);
         if !page.request.is_empty() {
@@ -200,11 +207,8 @@ impl WarcWriter {
         };
         let response_index = self.ends.len();
         // What there is of a page that was cut off is not all of its payload.
-        let original = if page.body.is_empty() || page.truncated.is_some() {
-            None
-        } else {
-            payloads.find(&payload_digest)
-        };
+        let repeatable = listed && !page.body.is_empty() && page.truncated.is_none();
+        let original = if repeatable { payloads.find(&payload_digest) } else { None };
         let is_revisit = original.is_some();
         let block: &[&[u8]] = if is_revisit { &[&head] } else { &[&head, page.body] };
         let record = Record {
@@ -244,7 +248,7 @@ impl WarcWriter {
         }
         self.scratch = head;
         let place = self.commit(response_index, left_out)?;
-        if !is_revisit && page.truncated.is_none() {
+        if !is_revisit && repeatable {
             self.payloads.add(payload_digest, response_id, page.url, page.date);
         }
         Ok(Written { place, record_id: response_id, payload_digest, is_revisit })

@@ -51,6 +51,17 @@ fn what_is_cut_off_or_empty_is_no_payload() {
 }
 
 #[test]
+fn what_no_index_lists_is_neither_repeated_nor_a_repetition() {
+    let files = files();
+    let mut writer = writer(&files, WriterOptions { revisit_payloads: 100, ..options() });
+    let page = page("http://example.org/", b"the same", &[]);
+    assert!(!writer.write_unlisted(&page).unwrap().is_revisit);
+    assert!(!writer.write_page(&page).unwrap().is_revisit);
+    assert!(!writer.write_unlisted(&page).unwrap().is_revisit);
+    assert!(writer.write_page(&page).unwrap().is_revisit);
+}
+
+#[test]
 fn without_the_option_every_page_is_whole() {
     let files = files();
     let mut writer = writer(&files, WriterOptions { compression: Compression::default(), ..options() });

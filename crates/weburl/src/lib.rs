@@ -14,6 +14,7 @@
 //!
 //! Nothing here allocates more than the text of the URL that it returns, except on the slow path.
 
+mod archive_key;
 mod base;
 mod canonicalizer;
 mod domain;

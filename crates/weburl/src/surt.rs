@@ -1,4 +1,4 @@
-//! SURT keys (Sort-friendly URI Reordering Transform), as the CDX indexes of Common Crawl and pywb use them.
+//! SURT keys (Sort-friendly URI Reordering Transform).
 //!
 //! ```text
 //! key  = host [":" port] ")" path ["?" query]      all of it in lower case
@@ -10,8 +10,8 @@
 //! http://[2001:db8::1]/              [2001:db8::1])/
 //! ```
 //!
-//! The port is there only if it is not the scheme's default. Unlike pywb we neither strip `www.` nor sort the query:
-//! both would join URLs that the crawler keeps apart.
+//! The port is there only if it is not the scheme's default. `www.` stays and the query keeps its order: without them URLs would
+//! be joined that the crawler keeps apart. Indexes for replay do join them: see `archive_key`.
 //!
 //! The key groups, it does not identify: `http` and `https`, and URLs that differ only in case, share a key. Where
 //! an order must be total, sort by key, then by the text of the URL.

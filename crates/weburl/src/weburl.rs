@@ -13,7 +13,7 @@ use std::{
     str::FromStr,
 };
 
-use crate::{Canonicalizer, Fingerprint, UrlError, surt};
+use crate::{Canonicalizer, Fingerprint, UrlError, archive_key, surt};
 
 /// The schemes that are crawled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -172,6 +172,12 @@ impl WebUrl {
     /// and sorts, it does not identify: `http` and `https` share it, and so do URLs that differ in case only.
     pub fn surt(&self) -> String {
         surt::surt(self)
+    }
+
+    /// The key of replay indexes: as [`WebUrl::surt`], with what the archives of the Web have agreed to leave out. Pages that differ in `www.`, in the order
+    /// of parameters or in a session's id share it.
+    pub fn archive_key(&self) -> String {
+        archive_key::archive_key(self)
     }
 
     /// The fingerprint of the whole URL.

@@ -6,7 +6,8 @@
 //! 3. warcio and FastWARC (in an environment of their own, kept between runs) read the archives.
 //! 4. So they do with the archives of crawls that the `test` step has killed and resumed, and with those that the example `write`
 //!    of `repository` makes: every kind of record, hostile pages, with either compression and with a dictionary.
-//! 5. The server's log shows no visit that robots.txt forbids and none made twice, and the crawl found exactly the
+//! 5. DuckDB and pyarrow read the crawl's index, and pywb replays its pages.
+//! 6. The server's log shows no visit that robots.txt forbids and none made twice, and the crawl found exactly the
 //!    pages that the simulated Web knows to be there.
 
 use std::path::{Path, PathBuf};
@@ -20,7 +21,16 @@ use crate::process::{self, Background};
 use crate::workspace::Workspace;
 
 /// The readers, pinned so that the step means the same every day.
-const READERS: [&str; 2] = ["warcio==1.8.1", "fastwarc==1.1.0"];
+const READERS: [&str; 7] = [
+    "warcio==1.8.1",
+    "fastwarc==1.1.0",
+    "duckdb==2.0.0",
+    "pytz==2026.6",
+    "pyarrow==26.0.1",
+    "pywb==2.10.0",
+    // pywb takes parts of it at run time.
+    "setuptools==80.9.0",
+];
 
 const WORLD: [&str; 4] = ["--preset", "tiny", "--seed", "7"];
 
@@ -28,6 +38,7 @@ const WORLD: [&str; 4] = ["--preset", "tiny", "--seed", "7"];
 const COMPRESSIONS: [(&str, &str); 2] = [("gzip", ".gz"), ("zstd", ".zst")];
 
 const CHECKER: &str = include_str!("warc_check.py");
+const TABLE_CHECKER: &str = include_str!("table_check.py");
 
 const START_LIMIT: Duration = Duration::from_secs(60);
 const CRAWL_LIMIT: Duration = Duration::from_secs(300);
@@ -55,6 +66,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
             Crawl { workspace, mattock: mattock.clone(), scratch: &scratch.path, compression, suffix };
         let summary = crawl.run()?;
         crawl.check_archives(&python, &summary)?;
+        crawl.check_table(&python)?;
         crawl.check_audit()?;
         crawl.check_complete(&summary)?;
     }
@@ -193,6 +205,18 @@ impl Crawl<'_> {
         Ok(())
     }
 
+    /// The index and the archive as others read them.
+    fn check_table(&self, python: &Python) -> Result<()> {
+        let script = self.scratch.join("table_check.py");
+        std::fs::write(&script, TABLE_CHECKER)?;
+        let replay = Scratch::create(self.scratch.join("replay"))?;
+        let mut command = python.command(self.workspace);
+        command.arg(&script).arg(&self.mattock).arg(self.out()).arg(&replay.path);
+        let report = json_of(command).context("other tools do not read the index as it is meant")?;
+        eprintln!("index: {report}");
+        Ok(())
+    }
+
     fn check_audit(&self) -> Result<()> {
         let mut command = self.mattock(["simweb", "audit"]);
         command.arg(self.audit()).arg("--json");
@@ -254,7 +278,10 @@ impl Python {
         if std::fs::read_to_string(&stamp).is_ok_and(|text| text == wanted) {
             for kept in [&in_venv, &beside] {
                 let mut import = kept.command(workspace);
-                import.args(["-c", "import fastwarc.warc, warcio.archiveiterator"]);
+                import.args([
+                    "-c",
+                    "import duckdb, fastwarc.warc, pyarrow.parquet, pywb, warcio.archiveiterator",
+                ]);
                 if process::works(import) {
                     return Ok(Self { program: kept.program.clone(), path: kept.path.clone() });
                 }

@@ -1,10 +1,11 @@
-//! Arguments of what asks and fills a repository: `query`, `get`, `history`, `index`, `import`, `export`, `materialize`, `analyzer`.
+//! Arguments of what asks and fills a repository: `query`, `get`, `history`, `index`, `import`, `export`, `materialize`.
 
 use std::path::PathBuf;
 
 use clap::ValueEnum;
 use mattock_crawl::units::parse_size;
 
+use super::analyzer::LoadedArgs;
 use super::parse_url;
 
 /// What asking takes.
@@ -21,6 +22,9 @@ pub(crate) struct AskArgs {
     /// Ask as of a date: what came later does not exist. Like 2026-01-31 or 2026-01-31T12:00:00Z
     #[arg(long, value_name = "TIME")]
     pub(crate) as_of: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) loaded: LoadedArgs,
 }
 
 /// Arguments of `mattock query`.
@@ -216,18 +220,4 @@ pub(crate) struct MaterializeArgs {
 
     #[command(flatten)]
     pub(crate) ask: AskArgs,
-}
-
-/// Arguments of `mattock analyzer`.
-#[derive(Debug, clap::Args)]
-pub(crate) struct AnalyzerArgs {
-    #[command(subcommand)]
-    pub(crate) what: AnalyzerWhat,
-}
-
-/// What is done about analyzers.
-#[derive(Debug, clap::Subcommand)]
-pub(crate) enum AnalyzerWhat {
-    /// List the columns that are built in
-    List,
 }

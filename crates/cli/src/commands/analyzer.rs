@@ -1,20 +1,76 @@
 //! `mattock analyzer`: columns that are computed.
 
-use crate::args::repository::{AnalyzerArgs, AnalyzerWhat};
-use crate::exit::Ended;
+use std::path::PathBuf;
+
+use mattock_analyze::Analyzer;
+use mattock_env::Env;
+use mattock_wasm::{Language, template};
+
+use crate::analyzers;
+use crate::args::analyzer::{AnalyzerArgs, AnalyzerLanguage, AnalyzerWhat, ListArgs, NewArgs};
+use crate::exit::{Ended, Usage};
 use crate::output;
 
 pub(crate) fn run(args: &AnalyzerArgs) -> anyhow::Result<Ended> {
-    match args.what {
-        AnalyzerWhat::List => list(),
+    match &args.what {
+        AnalyzerWhat::List(args) => list(args),
+        AnalyzerWhat::New(args) => new(args),
     }
 }
 
-fn list() -> anyhow::Result<Ended> {
+fn list(args: &ListArgs) -> anyhow::Result<Ended> {
+    let env = Env::real();
     for analyzer in mattock_analyze::built_ins() {
-        let kind = format!("{:?}", analyzer.kind());
-        output::print(&format!("{:<14} {kind:<12} version {}\n", analyzer.name(), analyzer.version()))?;
+        show(analyzer.as_ref())?;
     }
     output::print("http_<header>  Text         any header field: http_content_type, http_server, …\n")?;
+    for path in &args.loaded.analyzers {
+        show(analyzers::load_file(&env.files, &args.loaded, path)?.as_ref())?;
+    }
+    let mut ended = Ended::Done;
+    let of_repository =
+        args.dir.as_deref().map(|dir| analyzers::of_repository(&env.files, dir)).transpose()?;
+    for path in of_repository.unwrap_or_default() {
+        match analyzers::load_file(&env.files, &args.loaded, &path) {
+            Ok(analyzer) => show(analyzer.as_ref())?,
+            Err(error) => {
+                eprintln!("error: {error:#}");
+                ended = Ended::Failed;
+            }
+        }
+    }
+    Ok(ended)
+}
+
+fn show(analyzer: &dyn Analyzer) -> anyhow::Result<()> {
+    let kind = format!("{:?}", analyzer.kind());
+    output::print(&format!("{:<14} {kind:<12} version {}\n", analyzer.name(), analyzer.version()))?;
+    Ok(())
+}
+
+fn new(args: &NewArgs) -> anyhow::Result<Ended> {
+    let env = Env::real();
+    let language = match args.language {
+        AnalyzerLanguage::Rust => Language::Rust,
+        AnalyzerLanguage::C => Language::C,
+    };
+    let files = template(&args.name, language).map_err(|error| Usage(error.to_string()))?;
+    if mattock_query::is_taken(&mattock_index::schema(), &args.name) {
+        return Err(Usage(format!("there is a column `{}` already: take another name", args.name)).into());
+    }
+    let dir = args.dir.clone().unwrap_or_else(|| PathBuf::from(&args.name));
+    for file in &files {
+        let path = dir.join(&file.name);
+        if env.files.entry(&path)?.is_some() {
+            let message = format!("{} is there already: it is not overwritten", path.display());
+            return Err(Usage(message).into());
+        }
+    }
+    env.files.create_dir_all(&dir)?;
+    for file in &files {
+        env.files.write_atomic(&dir.join(&file.name), file.text.as_bytes())?;
+        output::print(&format!("{}\n", dir.join(&file.name).display()))?;
+    }
+    eprintln!("The beginning of the last file says how it is built and asked with.");
     Ok(Ended::Done)
 }

@@ -33,7 +33,13 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<Ended> {
             Usage(format!("{} is there already: it is not overwritten", args.output.display())).into()
         );
     }
-    let session = Repository::open(&env, &args.dir)?.session(options(&args.ask)?)?;
+    let repository = Repository::open(&env, &args.dir)?;
+    let session = repository.session(options(
+        &env,
+        &args.ask,
+        &args.dir,
+        args.condition.as_deref().unwrap_or_default(),
+    )?)?;
     let cancel = Cancel::new();
     let watched = cancel.clone();
     signals::when_interrupted(move || watched.cancel());

@@ -11,7 +11,8 @@ use crate::signals;
 
 pub(crate) fn run(args: &MaterializeArgs) -> anyhow::Result<Ended> {
     let env = Env::real();
-    let session = Repository::open(&env, &args.dir)?.session(options(&args.ask)?)?;
+    let repository = Repository::open(&env, &args.dir)?;
+    let session = repository.session(options(&env, &args.ask, &args.dir, &args.column)?)?;
     let cancel = Cancel::new();
     let watched = cancel.clone();
     signals::when_interrupted(move || watched.cancel());

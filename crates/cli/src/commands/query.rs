@@ -23,7 +23,8 @@ pub(crate) fn run(args: &QueryArgs) -> anyhow::Result<Ended> {
         }
         text => text.to_owned(),
     };
-    let session = Repository::open(&env, &args.dir)?.session(options(&args.ask)?)?;
+    let repository = Repository::open(&env, &args.dir)?;
+    let session = repository.session(options(&env, &args.ask, &args.dir, &text)?)?;
     let language = if args.sql { Language::Sql } else { Language::Wib };
     let queries = session.plan_all(&text, language)?;
     if args.explain {

@@ -259,6 +259,11 @@ fn asking() {
 }
 
 #[test]
+fn columns_of_your_own() {
+    check("docs/analyzers.md");
+}
+
+#[test]
 fn no_page_with_examples_is_forgotten() {
     let checked = [
         "crawl.md",
@@ -272,6 +277,7 @@ fn no_page_with_examples_is_forgotten() {
         "lab.md",
         "why.md",
         "query.md",
+        "analyzers.md",
     ];
     for file in Files::real().list(&root().join("docs")).unwrap() {
         if file.name.ends_with(".md") && !checked.contains(&file.name.as_str()) {

@@ -46,7 +46,7 @@ pub(crate) fn pages(directory: &Path) -> BTreeMap<String, u32> {
         let mut reader = WarcReader::open(&files, &directory.join(&file.name)).expect("it is a WARC file");
         while let Some(record) = reader.next_record().expect("it is whole") {
             let url = record.target_uri().unwrap_or_default();
-            let is_page = record.kind() == Some(RecordType::Response)
+            let is_page = matches!(record.kind(), Some(RecordType::Response | RecordType::Revisit))
                 && record.block.starts_with(b"HTTP/1.1 200")
                 && !["/robots.txt", "/robots-rules.txt", "/feed.xml"]
                     .iter()

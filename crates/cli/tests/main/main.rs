@@ -1,5 +1,6 @@
 //! The `mattock` binary as its users meet it: what it says, how it ends, and what its documentation shows.
 
+mod analyzer;
 mod check;
 mod ctl;
 mod demo;

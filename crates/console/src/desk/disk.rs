@@ -195,16 +195,25 @@ impl Desk {
     }
 
     fn stored(&self, input: &Input) -> Result<(Value, StoredPage), Problem> {
-        let url = input.url("u")?;
+        let (instance, page) = self.instance(&input.url("u")?, input.count("n", 0) as usize)?;
+        let original = page.repeats().and_then(|url| WebUrl::parse(url).ok());
+        match original.map(|url| self.instance(&url, 0)) {
+            Some(Ok((_, original))) => Ok((instance, page.with_body_of(original))),
+            _ => Ok((instance, page)),
+        }
+    }
+
+    /// What is stored of a URL under a number, and what the ledger says of it.
+    fn instance(&self, url: &WebUrl, number: usize) -> Result<(Value, StoredPage), Problem> {
         let nothing = || Problem::not_found("nothing is stored of this URL under that number");
-        let why = why(&self.env, &self.root, std::slice::from_ref(&url)).map_err(failed)?;
+        let why = why(&self.env, &self.root, std::slice::from_ref(url)).map_err(failed)?;
         let instances = match why.first().map(|why| &why.answer) {
             Some(
                 mattock_crawl::Answer::Fetched { instances } | mattock_crawl::Answer::Failed { instances },
             ) => instances,
             _ => return Err(nothing()),
         };
-        let instance = instances.get(input.count("n", 0) as usize).ok_or_else(nothing)?;
+        let instance = instances.get(number).ok_or_else(nothing)?;
         let (Some(file), Some(offset)) = (&instance.file, instance.offset) else { return Err(nothing()) };
         let path = self.saved()?.warc().join(file);
         let page =

@@ -3,15 +3,16 @@
 //! A partition writes a page's records, and then its row; so the rows that have a place stand in the order of the archive, and
 //! both are read side by side. Robots.txt files are the only responses without a row.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use mattock_repository::{Digest, RecordType, RepositoryError, StoredRecord, WarcReader};
-use mattock_weburl::WebUrl;
 
 use super::Check;
 use super::ledger::{Ledger, Ledgers};
+use super::payloads::Payloads;
 use super::report::FindingKind;
+use super::robots::Robots;
 use super::rows::{PlacedRow, Rows};
 use crate::CrawlError;
 use crate::checkpoint::{Checkpoint, Era};
@@ -67,12 +68,12 @@ impl Check<'_> {
     ) -> Option<Rows> {
         let mut rows =
             (length > 0).then(|| Rows::open(self.env, path.to_path_buf(), length, &mut self.found));
-        let mut robots = Robots::default();
+        let mut seen = Seen::default();
         let order: BTreeMap<&str, usize> =
             ours.iter().enumerate().map(|(at, (name, _))| (*name, at)).collect();
         for (at, (name, length)) in ours.iter().enumerate() {
             self.pass_rows(&mut rows, |row| order.get(&*row.file).is_none_or(|of| *of < at));
-            self.file(name, *length, files, &mut rows, &mut robots);
+            self.file(name, *length, files, &mut rows, &mut seen);
             self.pass_rows(&mut rows, |row| *row.file == **name);
         }
         self.pass_rows(&mut rows, |_| true);
@@ -144,7 +145,7 @@ impl Check<'_> {
         length: u64,
         files: &BTreeMap<String, u64>,
         rows: &mut Option<Rows>,
-        robots: &mut Robots,
+        seen: &mut Seen,
     ) {
         let Some(&bytes) = files.get(name) else { return };
         let path = self.directory.warc().join(name);
@@ -165,7 +166,7 @@ impl Check<'_> {
             self.progress.add(end.saturating_sub(at), &path);
             at = at.max(end);
             match reader.next_record() {
-                Ok(Some(record)) => self.record(name, &path, length, &record, rows, robots),
+                Ok(Some(record)) => self.record(name, &path, length, &record, rows, seen),
                 Ok(None) if bytes < length => break,
                 Ok(None) => {
                     self.found.problem(
@@ -197,7 +198,7 @@ impl Check<'_> {
         length: u64,
         record: &StoredRecord<'_>,
         rows: &mut Option<Rows>,
-        robots: &mut Robots,
+        seen: &mut Seen,
     ) {
         let offset = record.offset;
         let url = record.target_uri().unwrap_or_default();
@@ -213,33 +214,54 @@ impl Check<'_> {
             let what = format!("the checkpoint ends at byte {length}, inside this record");
             self.found.page(FindingKind::Record, path, offset, url, what);
         }
-        if let Some(what) = wrong_digest(record) {
+        let wrong = wrong_digest(record);
+        if let Some(what) = wrong {
             self.found.page(FindingKind::Record, path, offset, url, what);
         }
-        if record.kind() != Some(RecordType::Response) {
-            return;
-        }
+        let is_revisit = match record.kind() {
+            Some(RecordType::Response) => false,
+            Some(RecordType::Revisit) => true,
+            _ => return,
+        };
         self.report.responses += 1;
+        let stored = record.fields.get("WARC-Payload-Digest");
+        let payload = stored.and_then(Digest::from_field).filter(|_| wrong.is_none());
         self.pass_rows(rows, |row| *row.file == *name && row.offset < offset);
         let Some(known) = rows else { return };
         let listed =
             known.peek(&mut self.found).is_some_and(|row| *row.file == *name && row.offset == offset);
         if !listed {
             let excused = known.has_gap();
-            if !robots.takes(url, record.block) && !excused {
+            if seen.robots.takes(url, record.block) {
+                return;
+            }
+            if excused {
+                // Its row is lost, and what repeats it is not.
+                payload.filter(|_| !is_revisit).into_iter().for_each(|payload| seen.payloads.add(payload));
+            } else {
                 let what = "a page that has no row in the ledger";
                 self.found.page(FindingKind::Unlisted, path, offset, url, what);
             }
             return;
         }
         let Some(row) = known.pop() else { return };
+        let has_payload = match payload {
+            Some(payload) if is_revisit => seen.payloads.has(payload),
+            Some(payload) => {
+                seen.payloads.add(payload);
+                true
+            }
+            None => !is_revisit,
+        };
         let digest = row.digest.map(|digest| digest.to_string());
         let differs = if row.url != url {
             Some(format!("the ledger has {} here", row.url))
         } else if record.length.is_some_and(|bytes| bytes != row.length) {
             Some(format!("the ledger says that the record has {} bytes", row.length))
-        } else if digest.as_deref() != record.fields.get("WARC-Payload-Digest") {
+        } else if digest.as_deref() != stored {
             Some("the ledger has another digest of the page".to_owned())
+        } else if !has_payload {
+            Some("the page that this one repeats cannot be read".to_owned())
         } else {
             None
         };
@@ -317,7 +339,7 @@ fn wrong_digest(record: &StoredRecord<'_>) -> Option<&'static str> {
 }
 
 /// Bytes of an HTTP head with the blank line that ends it.
-fn head_bytes(block: &[u8]) -> usize {
+pub(super) fn head_bytes(block: &[u8]) -> usize {
     let mut line_begins = 0;
     while let Some(at) = block[line_begins..].iter().position(|byte| *byte == b'\n') {
         let line = &block[line_begins..line_begins + at];
@@ -329,48 +351,11 @@ fn head_bytes(block: &[u8]) -> usize {
     line_begins
 }
 
-/// Knows which responses are robots.txt files: those by that name, and where they redirect to.
+/// What was read of a partition's files so far.
 #[derive(Default)]
-pub(super) struct Robots {
-    expected: BTreeSet<String>,
-    /// The same in order of arrival.
-    order: VecDeque<String>,
-}
-
-impl Robots {
-    /// Redirects that are remembered.
-    const MAX: usize = 1 << 14;
-
-    /// Whether a response is one.
-    fn takes(&mut self, url: &str, block: &[u8]) -> bool {
-        let Ok(parsed) = WebUrl::parse(url) else { return false };
-        if parsed.path_and_query() != "/robots.txt" && !self.expected.contains(url) {
-            return false;
-        }
-        for line in block[..head_bytes(block)].split(|byte| *byte == b'\n') {
-            let Some(colon) = line.iter().position(|byte| *byte == b':') else { continue };
-            if !line[..colon].trim_ascii().eq_ignore_ascii_case(b"location") {
-                continue;
-            }
-            let location = std::str::from_utf8(line[colon + 1..].trim_ascii()).ok();
-            if let Some(target) = location.and_then(|location| parsed.join(location).ok()) {
-                self.expect(target.as_str());
-            }
-        }
-        true
-    }
-
-    fn expect(&mut self, url: &str) {
-        if !self.expected.insert(url.to_owned()) {
-            return;
-        }
-        self.order.push_back(url.to_owned());
-        if self.order.len() > Robots::MAX
-            && let Some(oldest) = self.order.pop_front()
-        {
-            self.expected.remove(&oldest);
-        }
-    }
+struct Seen {
+    robots: Robots,
+    payloads: Payloads,
 }
 
 #[cfg(test)]
@@ -388,14 +373,5 @@ mod tests {
         assert_eq!(head_bytes(b"HTTP/1.1 200 OK\r\nA: b\r\n\r\nbody\r\n\r\n"), 25);
         assert_eq!(head_bytes(b"HTTP/1.1 200 OK\nA: b\n\n\nbody"), 22);
         assert_eq!(head_bytes(b"HTTP/1.1 200 OK"), 0);
-    }
-
-    #[test]
-    fn robots_may_move() {
-        let mut robots = Robots::default();
-        assert!(!robots.takes("http://a.com/rules.txt", b"HTTP/1.1 200 OK\r\n\r\n"));
-        assert!(robots.takes("http://a.com/robots.txt", b"HTTP/1.1 301 X\r\nlocation: /rules.txt\r\n\r\n"));
-        assert!(robots.takes("http://a.com/rules.txt", b"HTTP/1.1 200 OK\r\n\r\n"));
-        assert!(!robots.takes("http://a.com/robots.txt?x", b"HTTP/1.1 200 OK\r\n\r\n"));
     }
 }

@@ -1,4 +1,4 @@
-//! What WARC files are compressed with: two keys that must fit each other.
+//! How WARC files are written: keys that must fit each other.
 
 use mattock_repository::Compression;
 use serde::{Deserialize, Serialize};
@@ -18,6 +18,11 @@ pub enum RawCompression {
 /// Level 1 of either, if nothing is said: what is above it costs more than it saves.
 const LEVEL: i32 = 1;
 
+/// Payloads that are remembered, if nothing is said.
+const REVISITS: usize = 50_000;
+/// More than this takes too much memory, and `check` remembers no more.
+pub(crate) const REVISITS_MAX: usize = 1_000_000;
+
 pub(super) fn compression(archive: &RawArchive) -> Result<Compression, ConfigError> {
     let level = archive.level.unwrap_or(LEVEL);
     let compression = match archive.compression {
@@ -33,6 +38,30 @@ pub(super) fn compression(archive: &RawArchive) -> Result<Compression, ConfigErr
     Ok(compression)
 }
 
+pub(super) fn dictionary(archive: &RawArchive) -> Result<bool, ConfigError> {
+    let wanted = archive.dictionary.unwrap_or(false);
+    if wanted && archive.compression != Some(RawCompression::Zstd) {
+        return Err(ConfigError::Value {
+            place: None,
+            key: "archive.dictionary",
+            message: "gzip has no dictionaries; set `archive.compression` to \"zstd\"".to_owned(),
+        });
+    }
+    Ok(wanted)
+}
+
+pub(super) fn revisits(archive: &RawArchive) -> Result<usize, ConfigError> {
+    let count = archive.revisits.unwrap_or(REVISITS);
+    if count > REVISITS_MAX {
+        return Err(ConfigError::Value {
+            place: None,
+            key: "archive.revisits",
+            message: format!("{count} payloads are too many to be remembered; use up to {REVISITS_MAX}"),
+        });
+    }
+    Ok(count)
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::RawConfig;
@@ -40,7 +69,7 @@ mod tests {
 
     #[test]
     fn the_level_is_that_of_the_compression() {
-        let checked = |text: &str| RawConfig::parse(text, "ours.toml").map(|raw| raw.check().unwrap());
+        let checked = |text: &str| RawConfig::parse(text, "ours.toml").and_then(|raw| raw.check());
         let chosen = |text: &str| checked(text).unwrap().writer_options().compression;
         assert_eq!(chosen(""), Compression::Gzip(1));
         assert_eq!(chosen("[archive]\nlevel = 12"), Compression::Gzip(12));
@@ -53,6 +82,8 @@ mod tests {
             ("compression = 'zstd'\nlevel = 20", "19 (small) with zstd"),
             ("compression = 'zstd'\nlevel = -1", "1 (fast) to 19"),
             ("compression = 'bzip2'", "`gzip` or `zstd`"),
+            ("dictionary = true", "set `archive.compression` to \"zstd\""),
+            ("revisits = 1000001", "use up to 1000000"),
         ] {
             let error = checked(&format!("[archive]\n{text}")).unwrap_err().to_string();
             assert!(error.contains(says), "{error}");

@@ -12,7 +12,7 @@ use mattock_frontier::{
     Application, BreadthFirst, BudgetPolicy, FrontierOptions, Politeness, Scope, ScopeRule, ShortPathsFirst,
     traps,
 };
-use mattock_repository::WriterOptions;
+use mattock_repository::{Dictionary, WriterOptions};
 use mattock_weburl::WebUrl;
 
 use super::links::{self, LinkConfig};
@@ -97,6 +97,10 @@ pub struct Config {
     pub archive_file_bytes: u64,
     /// What WARC files are compressed with.
     pub archive_compression: mattock_repository::Compression,
+    /// Whether Zstandard files have a dictionary.
+    pub archive_dictionary: bool,
+    /// Payloads that are remembered, for those that come again to become revisits.
+    pub archive_revisits: usize,
     /// When the state is saved.
     pub checkpoint: CheckpointOptions,
     /// How fast, if nobody says otherwise.
@@ -279,6 +283,8 @@ impl Config {
             archive_prefix: archive.prefix.clone().unwrap_or(writer.prefix),
             archive_file_bytes: size("archive.file_size", &archive.file_size, writer.file_bytes_max)?,
             archive_compression: super::archive::compression(archive)?,
+            archive_dictionary: super::archive::dictionary(archive)?,
+            archive_revisits: super::archive::revisits(archive)?,
             checkpoint: super::checkpoint::checkpoint(checkpoint)?,
             speed: steering::speed(speed)?,
             schedule: steering::schedule(schedule)?,
@@ -332,6 +338,8 @@ impl Config {
             prefix: self.archive_prefix.clone(),
             compression: self.archive_compression,
             file_bytes_max: self.archive_file_bytes,
+            dictionary: if self.archive_dictionary { Dictionary::Trained } else { Dictionary::None },
+            revisit_payloads: self.archive_revisits,
             warcinfo,
             ..WriterOptions::default()
         }

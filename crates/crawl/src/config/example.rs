@@ -165,6 +165,12 @@ file_size = "1GB"
 compression = "gzip"
 # Compression: 1 is fast; 12 is small with gzip, 19 with zstd. (free)
 level = 1
+# With zstd: what the first pages have in common becomes a dictionary, which makes small pages smaller. Not every reader of
+# zstd takes it. (free)
+dictionary = false
+# A page whose bytes are those of one of so many stored before it, by the same partition, is stored as a revisit: a record
+# that says where they are. Some 200 bytes of memory each; 0: every page is stored whole. (free)
+revisits = 50000
 
 [checkpoint]
 # The whole state is saved at the latest after this time: what a crash can cost. (live)

@@ -14,6 +14,7 @@ mod steering;
 mod unknown;
 mod values;
 
+pub(crate) use archive::REVISITS_MAX;
 pub use archive::RawCompression;
 pub use checked::Config;
 pub use checkpoint::CheckpointOptions;

@@ -256,6 +256,10 @@ section! {
         compression: RawCompression,
         /// Compression level.
         level: i32,
+        /// Whether Zstandard files have a dictionary.
+        dictionary: bool,
+        /// Payloads that are remembered.
+        revisits: usize,
     }
 }
 

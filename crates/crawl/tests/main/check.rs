@@ -11,9 +11,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use mattock_crawl::Control;
-use mattock_crawl::check::{CheckReport, check};
+use mattock_crawl::check::{CheckReport, Finding, check};
 use mattock_env::Env;
 use mattock_env::sim::Simulation;
+use mattock_repository::{RecordType, WarcReader};
 use mattock_simweb::{Params, World};
 
 use crate::world::{crawl_until, tiny};
@@ -102,6 +103,48 @@ fn a_whole_crawl_is_found_whole_wherever_it_stands() {
         assert_eq!(report.records, report.responses * 3 + report.archive_files);
         assert!(report.responses > report.pages, "robots.txt files have no row");
         assert_eq!(report.urls_seen, report.urls_settled + report.urls_open);
+    }
+}
+
+/// Pages whose bytes are another one's are lost with it, and named.
+#[test]
+fn a_page_that_repeats_a_lost_one_is_named() {
+    for compression in ["gzip", "zstd"] {
+        let disk = stopped(compression);
+        world_of(&disk).run(|env| async move {
+            let mut originals = BTreeMap::new();
+            let mut repeating: BTreeMap<PathBuf, Vec<(u64, u64, String)>> = BTreeMap::new();
+            for path in disk.keys().filter(|path| path.starts_with("/crawl/warc")) {
+                let mut reader = WarcReader::open(&env.files, path).unwrap();
+                while let Some(record) = reader.next_record().unwrap() {
+                    let id = |name| record.fields.get(name).map(str::to_owned);
+                    let url = record.target_uri().unwrap_or_default().to_owned();
+                    match record.kind() {
+                        Some(RecordType::Response) => {
+                            let place = (path.clone(), record.offset, record.length.unwrap());
+                            originals.insert(id("WARC-Record-ID").unwrap(), place);
+                        }
+                        Some(RecordType::Revisit) => {
+                            let (path, offset, length) = &originals[&id("WARC-Refers-To").unwrap()];
+                            let of = repeating.entry(path.clone()).or_default();
+                            of.push((*offset, *length, url));
+                        }
+                        _ => {}
+                    }
+                }
+            }
+            let (path, repeated) = repeating.into_iter().next().expect("the world has copies");
+            let (offset, length, _) = repeated[0];
+            let lost = repeated.iter().filter(|(at, ..)| *at == offset).map(|(.., url)| url.clone());
+            let mut bytes = disk[&path].clone();
+            bytes[(offset + length / 2) as usize] ^= 1;
+            env.files.write_atomic(&path, &bytes).unwrap();
+            let report = checked(&env);
+            let named = |finding: &&Finding| finding.what.contains("repeats cannot be read");
+            let named = report.problems.iter().filter(named).filter_map(|finding| finding.url.clone());
+            let lost: BTreeSet<String> = lost.collect();
+            assert_eq!(named.collect::<BTreeSet<_>>(), lost, "{compression}");
+        });
     }
 }
 

@@ -54,7 +54,7 @@ fn crawl(capacity: Option<u64>) -> (BTreeMap<String, Vec<u8>>, bool) {
         for entry in env.files.list(&root.join("warc")).unwrap() {
             let mut reader = WarcReader::open(&env.files, &root.join("warc").join(&entry.name)).unwrap();
             while let Some(record) = reader.next_record().unwrap() {
-                if record.kind() == Some(RecordType::Response) && record.block.starts_with(b"HTTP/1.1 200") {
+                if matches!(record.kind(), Some(RecordType::Response | RecordType::Revisit)) && record.block.starts_with(b"HTTP/1.1 200") {
                     bodies.insert(record.target_uri().unwrap().to_owned(), record.block.to_vec());
                 }
             }

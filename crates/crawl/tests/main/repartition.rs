@@ -200,7 +200,7 @@ fn killed_at_any_moment_of_it() {
             crawls.run(crawl, Some(4 + seed % 5)).await;
             let operations = disk.operations();
             // About as many as it takes.
-            disk.fail_at(operations + random.below(60 + 90 * to as u64), Fault::Stop);
+            disk.fail_at(operations + random.below(80 + 120 * to as u64), Fault::Stop);
             let divided = crawls.open(to).map(drop);
             disk.clear_faults();
             if seed % 2 == 0 {

@@ -119,7 +119,7 @@ fn archived(env: &Env) -> BTreeMap<(String, u64), String> {
     for entry in env.files.list(&warc).unwrap() {
         let mut reader = WarcReader::open(&env.files, &warc.join(&entry.name)).unwrap();
         while let Ok(Some(record)) = reader.next_record() {
-            if record.kind() == Some(RecordType::Response) {
+            if matches!(record.kind(), Some(RecordType::Response | RecordType::Revisit)) {
                 let url = record.target_uri().unwrap_or_default().to_owned();
                 found.insert((entry.name.clone(), record.offset), url);
             }

@@ -66,8 +66,8 @@ pub(crate) fn archived(env: &Env, root: &Path) -> BTreeSet<String> {
     for entry in env.files.list(&warc).unwrap() {
         let mut reader = WarcReader::open(&env.files, &warc.join(&entry.name)).unwrap();
         while let Some(record) = reader.next_record().unwrap() {
-            let answered =
-                record.kind() == Some(RecordType::Response) && record.block.starts_with(b"HTTP/1.1 200");
+            let answered = matches!(record.kind(), Some(RecordType::Response | RecordType::Revisit))
+                && record.block.starts_with(b"HTTP/1.1 200");
             let url = record.target_uri().unwrap_or_default();
             if answered && is_page(url) {
                 assert!(urls.insert(url.to_owned()), "{url} is in the archive twice");

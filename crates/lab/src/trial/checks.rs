@@ -75,7 +75,7 @@ pub fn archive(
         loop {
             let offset = reader.whole_end();
             let Some(record) = reader.next_record()? else { break };
-            if record.kind() == Some(RecordType::Response) {
+            if matches!(record.kind(), Some(RecordType::Response | RecordType::Revisit)) {
                 let url = record.target_uri().unwrap_or_default().to_owned();
                 stored.insert((name.clone(), offset), (url, record.block.starts_with(b"HTTP/1.1 200")));
             }

@@ -22,6 +22,7 @@ use mattock_env::Files;
 
 use super::chunks::Chunks;
 use super::meter::archive_bytes;
+use super::originals::Originals;
 use super::reader::Reader;
 use super::tally::Tally;
 use super::work::{PLACE, Work};
@@ -35,13 +36,20 @@ pub(crate) struct Archives {
     pub(crate) path: Arc<dyn Fn(&str) -> PathBuf + Send + Sync>,
 }
 
+/// Where archives are, and the payloads of revisits in them.
+#[derive(Clone)]
+pub(crate) struct Stores {
+    pub(crate) archives: Archives,
+    pub(crate) originals: Arc<Originals>,
+}
+
 type Shared = Arc<tokio::sync::Mutex<Chunks>>;
 
 /// See the module.
 pub(crate) struct ContentExec {
     input: Arc<dyn ExecutionPlan>,
     work: Arc<Work>,
-    archives: Archives,
+    stores: Stores,
     properties: Arc<PlanProperties>,
     order: LexRequirement,
     /// The input, which all partitions share; made by the first one that is executed.
@@ -53,7 +61,7 @@ impl ContentExec {
     pub(crate) fn try_new(
         input: Arc<dyn ExecutionPlan>,
         work: Arc<Work>,
-        archives: Archives,
+        stores: Stores,
         partitions: usize,
     ) -> Result<ContentExec> {
         let properties = PlanProperties::new(
@@ -71,7 +79,7 @@ impl ContentExec {
         Ok(ContentExec {
             input,
             work,
-            archives,
+            stores,
             properties: Arc::new(properties),
             order,
             shared: Mutex::new(None),
@@ -161,8 +169,8 @@ impl ExecutionPlan for ContentExec {
         let partitions = self.properties.partitioning.partition_count();
         match children.pop() {
             Some(input) if children.is_empty() => {
-                let (work, archives) = (self.work.clone(), self.archives.clone());
-                Ok(Arc::new(ContentExec::try_new(input, work, archives, partitions)?))
+                let (work, stores) = (self.work.clone(), self.stores.clone());
+                Ok(Arc::new(ContentExec::try_new(input, work, stores, partitions)?))
             }
             _ => internal_err!("ContentExec has one input"),
         }
@@ -170,9 +178,9 @@ impl ExecutionPlan for ContentExec {
 
     fn execute(&self, _: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
         let partition = PartitionState {
-            shared: self.shared(context)?,
+            shared: self.shared(context.clone())?,
             work: self.work.clone(),
-            reader: Reader::new(&self.archives.files, self.archives.path.clone()),
+            reader: Reader::new(&self.stores, context),
             done: Vec::new(),
         };
         let stream = futures::stream::try_unfold(partition, |mut partition| async move {

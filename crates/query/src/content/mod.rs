@@ -9,6 +9,8 @@
 //! is decoded once and shown to all analyzers that are asked for, and `build` puts what they answer into columns. Columns that the
 //! condition needs come first; for documents that do not fulfil it nothing else is computed.
 //!
+//! The payload of a revisit is read where the index has it: see `originals`.
+//!
 //! A document that cannot be read, and an analyzer that fails, give nulls and are counted in [`tally::Tally`].
 //!
 //! Memory: for each partition the documents of one stretch, at most a share of the session's budget, or one document if that
@@ -18,6 +20,7 @@ mod build;
 mod chunks;
 pub(crate) mod exec;
 pub(crate) mod meter;
+pub(crate) mod originals;
 mod reader;
 pub(crate) mod tally;
 pub(crate) mod work;

@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use mattock_env::Files;
+use datafusion::execution::TaskContext;
 use mattock_repository::http::{BodyDecoder, parse_response};
-use mattock_repository::{RecordFetcher, RecordType};
+use mattock_repository::{Digest, RecordFetcher, RecordType};
+
+use super::exec::Stores;
 
 /// Bodies that are packed are unpacked up to this size.
 const BODY_BYTES_MAX: usize = 64 << 20;
@@ -22,40 +24,59 @@ pub(super) struct Stored<'a> {
 
 /// See the module. Each partition has its own, with open files and buffers that are used again.
 pub(super) struct Reader {
-    archive: Arc<dyn Fn(&str) -> PathBuf + Send + Sync>,
+    stores: Stores,
+    context: Arc<TaskContext>,
     fetcher: RecordFetcher,
+    /// Another one for payloads of revisits, so that the first keeps its place.
+    originals: RecordFetcher,
     decoder: BodyDecoder,
     /// The archive read last, and its path.
     last: Option<(String, PathBuf)>,
+    /// The head of a revisit, whose body is another record's.
+    head: Vec<u8>,
 }
 
 impl Reader {
-    /// A reader of the archives that `archive` finds.
-    pub(super) fn new(files: &Files, archive: Arc<dyn Fn(&str) -> PathBuf + Send + Sync>) -> Reader {
+    /// A reader of `stores`.
+    pub(super) fn new(stores: &Stores, context: Arc<TaskContext>) -> Reader {
         Reader {
-            archive,
-            fetcher: RecordFetcher::new(files),
+            fetcher: RecordFetcher::new(&stores.archives.files),
+            originals: RecordFetcher::new(&stores.archives.files),
+            stores: stores.clone(),
+            context,
             decoder: BodyDecoder::new(BODY_BYTES_MAX),
             last: None,
+            head: Vec::new(),
         }
     }
 
     /// Bytes of archives that were read so far.
     pub(super) fn bytes_read(&self) -> u64 {
-        self.fetcher.bytes_read()
+        self.fetcher.bytes_read() + self.originals.bytes_read()
     }
 
     /// The document in the archive `name` at `offset`; what is wrong if it cannot be read.
     pub(super) fn read(&mut self, name: &str, offset: u64, length: u64) -> Result<Stored<'_>, String> {
         if self.last.as_ref().is_none_or(|(last, _)| last != name) {
-            self.last = Some((name.to_string(), (self.archive)(name)));
+            self.last = Some((name.to_string(), (self.stores.archives.path)(name)));
         }
         let Some((_, path)) = &self.last else { return Err("no archive is open".to_string()) };
         let record = self.fetcher.fetch(path, offset, length).map_err(|error| error.to_string())?;
         if record.kind() == Some(RecordType::Revisit) {
-            // The payload of a revisit is in the record that it refers to (WARC-Refers-To-Target-URI and -Date, or the same digest):
-            // this is the place where it is to be looked up.
-            return Err("a revisit: the payload is in an earlier record".to_string());
+            let head = parse_response(record.block);
+            let (status, head) = head.map_or((0, &[][..]), |head| (head.status, head.head));
+            self.head.clear();
+            self.head.extend_from_slice(head);
+            let digest = record.fields.get("WARC-Payload-Digest").and_then(Digest::from_field);
+            let digest = digest.ok_or("a revisit that does not say of what")?;
+            let original = self.stores.originals.find(&digest, &self.context)?;
+            let (name, offset, length) =
+                original.ok_or("a revisit of a record that is not in this repository")?;
+            let path = (self.stores.archives.path)(&name);
+            let record = self.originals.fetch(&path, offset, length).map_err(|error| error.to_string())?;
+            let response = parse_response(record.block).ok_or("a revisit of a record without an answer")?;
+            let status = if status == 0 { response.status } else { status };
+            return Ok(Stored { status, head: &self.head, body: self.decoder.decode(&response).bytes });
         }
         let block = record.block;
         Ok(match parse_response(block) {

@@ -94,7 +94,7 @@ struct Places<'a> {
 pub(crate) const PLACE: [&str; 6] =
     ["warc_filename", "warc_record_offset", "warc_record_length", "url", "fetch_time", "content_truncated"];
 
-fn typed<'a, T: 'static>(batch: &'a RecordBatch, name: &str) -> Result<&'a T> {
+pub(super) fn typed<'a, T: 'static>(batch: &'a RecordBatch, name: &str) -> Result<&'a T> {
     let column = batch.column_by_name(name).and_then(|column| column.as_any().downcast_ref());
     column.ok_or_else(|| internal_datafusion_err!("the index has no column {name} of the type expected"))
 }

@@ -11,7 +11,7 @@ use datafusion::sql::sqlparser::ast::{
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
 
-use crate::columns::{Column, Columns};
+use crate::columns::{Column, Columns, Origin};
 use crate::documents::DOCUMENTS;
 use crate::sampling::{INSTANCE, SAMPLED};
 
@@ -24,9 +24,9 @@ pub(crate) fn named(text: &str, columns: &Columns) -> Vec<Column> {
     for token in tokens {
         let Token::Word(word) = token else { continue };
         let name = if word.quote_style.is_some() { word.value } else { word.value.to_lowercase() };
-        if columns.index().field_with_name(&name).is_err()
-            && seen.insert(name.clone())
+        if seen.insert(name.clone())
             && let Some(column) = columns.find_lowercase(&name)
+            && !matches!(column.origin, Origin::Index)
         {
             found.push(column);
         }

@@ -91,6 +91,24 @@ impl Digest {
         }
         Digest(sha1.finalize().into())
     }
+
+    /// Reads a digest field: `sha1:`, then Base32 or hexadecimal digits. `None` for other algorithms and for what is no digest.
+    pub fn from_field(text: &str) -> Option<Digest> {
+        let (algorithm, value) = text.split_once(':')?;
+        algorithm.eq_ignore_ascii_case("sha1").then(|| Digest::from_text(value.trim()))?
+    }
+
+    /// Reads the digits behind `sha1:`, Base32 or hexadecimal.
+    pub fn from_text(digits: &str) -> Option<Digest> {
+        let encoding = match digits.len() {
+            40 => &data_encoding::HEXLOWER_PERMISSIVE,
+            32 => &data_encoding::BASE32,
+            _ => return None,
+        };
+        let mut bytes = [0; 20];
+        let upper = digits.to_ascii_uppercase();
+        encoding.decode_mut(upper.as_bytes(), &mut bytes).ok().map(|_| Digest(bytes))
+    }
 }
 
 impl fmt::Display for Digest {

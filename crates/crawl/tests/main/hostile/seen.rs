@@ -1,7 +1,7 @@
 //! One crawl of one hostile host, and what came of it from both sides.
 
 use std::cell::Cell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::rc::Rc;
@@ -184,13 +184,14 @@ fn authority() -> String {
 /// the archive.
 fn stored(env: &Env, root: &Path) -> (Vec<Stored>, Vec<(String, String)>) {
     let (mut stored, mut notes) = (Vec::new(), Vec::new());
+    let mut bodies: BTreeMap<Option<String>, Vec<u8>> = BTreeMap::new();
     let warc = root.join("warc");
     for entry in env.files.list(&warc).unwrap() {
         let mut reader = WarcReader::open(&env.files, &warc.join(&entry.name)).unwrap();
         while let Some(record) = reader.next_record().unwrap() {
             let url = record.target_uri().unwrap_or_default().to_owned();
             match record.kind() {
-                Some(RecordType::Response) => {}
+                Some(RecordType::Response | RecordType::Revisit) => {}
                 Some(RecordType::Metadata) => {
                     notes.push((url, String::from_utf8_lossy(record.block).into_owned()));
                     continue;
@@ -198,11 +199,14 @@ fn stored(env: &Env, root: &Path) -> (Vec<Stored>, Vec<(String, String)>) {
                 _ => continue,
             }
             let head = record.block.windows(4).position(|bytes| bytes == b"\r\n\r\n").map_or(0, |at| at + 4);
-            stored.push(Stored {
-                url,
-                truncated: record.fields.get("WARC-Truncated").map(str::to_owned),
-                body: record.block[head..].to_vec(),
-            });
+            let digest = record.fields.get("WARC-Payload-Digest").map(str::to_owned);
+            let body = match record.kind() {
+                Some(RecordType::Revisit) => bodies[&digest].clone(),
+                _ => record.block[head..].to_vec(),
+            };
+            bodies.insert(digest, body.clone());
+            let truncated = record.fields.get("WARC-Truncated").map(str::to_owned);
+            stored.push(Stored { url, truncated, body });
         }
     }
     (stored, notes)
