@@ -1,0 +1,193 @@
+//! Links of others: lists as text, one link or one node a line.
+//!
+//! Read line by line from any [`BufRead`]: a file is opened, and uncompressed, by the caller.
+
+use std::io::BufRead;
+use std::path::Path;
+
+use mattock_env::Files;
+use mattock_weburl::WebUrl;
+
+use super::{BuildOptions, Builder, Report, build_from_ids};
+use crate::error::{FeaturesError, Result};
+use crate::generation::Counts;
+
+/// How a list is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ListKind {
+    /// `source<TAB>target`, both URLs. What is no URL of the Web is counted and left out.
+    Urls,
+    /// `source<TAB>target`, both numbers from 0 on, as Common Crawl's edge files have them. `#` begins a remark.
+    Ids,
+    /// The first line is the number of nodes, and each line after it has the targets of the next node, with spaces between: WebGraph's
+    /// ASCII graphs.
+    Adjacency,
+}
+
+/// Builds a generation from a list. `name` is for messages.
+pub fn build_from_list(
+    files: &Files,
+    dir: &Path,
+    options: &BuildOptions,
+    kind: ListKind,
+    name: &str,
+    input: impl BufRead,
+    report: Report<'_>,
+) -> Result<Counts> {
+    let mut lines = Lines { name, input, line: Vec::new(), number: 0 };
+    match kind {
+        ListKind::Urls => from_urls(files, dir, options, lines, report),
+        ListKind::Ids => {
+            let mut failed = false;
+            let links = std::iter::from_fn(move || {
+                if failed {
+                    return None;
+                }
+                let link = lines.next_pair().transpose();
+                failed = matches!(link, Some(Err(_)));
+                link
+            });
+            build_from_ids(files, dir, options, None, links, report)
+        }
+        ListKind::Adjacency => {
+            let nodes = match lines.next()? {
+                Some(line) => number_in(line),
+                None => None,
+            };
+            let nodes = nodes.ok_or_else(|| lines.wrong("the first line is not the number of nodes"))?;
+            let links = Adjacency { lines, targets: Vec::new(), at: 0, source: None, nodes, failed: false };
+            build_from_ids(files, dir, options, Some(nodes), links, report)
+        }
+    }
+}
+
+fn from_urls<R: BufRead>(
+    files: &Files,
+    dir: &Path,
+    options: &BuildOptions,
+    mut lines: Lines<'_, R>,
+    report: Report<'_>,
+) -> Result<Counts> {
+    let mut builder = Builder::begin(files, dir, options, report)?;
+    // Links of one page usually stand together.
+    let mut last: Option<(Vec<u8>, WebUrl)> = None;
+    while let Some(line) = lines.next()? {
+        let Some(tab) = line.iter().position(|byte| *byte == b'\t') else {
+            return Err(lines.wrong("there is no tab between two URLs"));
+        };
+        let (source, target) = (&line[..tab], &line[tab + 1..]);
+        if last.as_ref().is_none_or(|(text, _)| text != source) {
+            last = parse(source).map(|url| (source.to_vec(), url));
+        }
+        match last.as_ref().zip(parse(target)) {
+            Some(((_, source), target)) => builder.link(source, &target)?,
+            None => builder.refuse(),
+        }
+    }
+    builder.finish()
+}
+
+fn parse(text: &[u8]) -> Option<WebUrl> {
+    std::str::from_utf8(text).ok().and_then(|text| WebUrl::parse(text).ok())
+}
+
+struct Lines<'n, R> {
+    name: &'n str,
+    input: R,
+    line: Vec<u8>,
+    number: u64,
+}
+
+impl<R: BufRead> Lines<'_, R> {
+    fn next(&mut self) -> Result<Option<&[u8]>> {
+        self.line.clear();
+        self.number += 1;
+        let read = self.input.read_until(b'\n', &mut self.line);
+        let read = read.map_err(|error| self.wrong(&error.to_string()))?;
+        while matches!(self.line.last(), Some(b'\n' | b'\r')) {
+            self.line.pop();
+        }
+        Ok((read > 0).then_some(&self.line))
+    }
+
+    fn next_pair(&mut self) -> Result<Option<(u64, u64)>> {
+        loop {
+            match self.next()? {
+                None => return Ok(None),
+                Some(line) if line.is_empty() || line[0] == b'#' => {}
+                Some(line) => {
+                    let mut fields = line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty());
+                    let pair = fields.next().and_then(number_in).zip(fields.next().and_then(number_in));
+                    return pair.map(Some).ok_or_else(|| self.wrong("there are no two numbers"));
+                }
+            }
+        }
+    }
+
+    fn wrong(&self, what: &str) -> FeaturesError {
+        FeaturesError::Input { name: self.name.into(), line: self.number, what: what.into() }
+    }
+}
+
+fn number_in(text: &[u8]) -> Option<u64> {
+    let text = text.trim_ascii();
+    // The greatest number of all has none after it, and there is one node more than the greatest number.
+    (!text.is_empty() && text.len() < 20)
+        .then(|| {
+            text.iter().try_fold(0_u64, |number, byte| {
+                Some(number * 10 + u64::from(byte.is_ascii_digit().then(|| byte - b'0')?))
+            })
+        })
+        .flatten()
+}
+
+struct Adjacency<'n, R> {
+    lines: Lines<'n, R>,
+    targets: Vec<u64>,
+    at: usize,
+    source: Option<u64>,
+    nodes: u64,
+    failed: bool,
+}
+
+impl<R: BufRead> Adjacency<'_, R> {
+    /// The next line's targets; false at the end.
+    fn fill(&mut self) -> Result<bool> {
+        let source = self.source.map_or(0, |source| source + 1);
+        if source >= self.nodes {
+            return Ok(false);
+        }
+        let Some(line) = self.lines.next()? else {
+            return Err(self.lines.wrong(&format!("the list ends before node {source} of {}", self.nodes)));
+        };
+        let fields = line.split(|byte| *byte == b' ').filter(|field| !field.is_empty());
+        let targets = fields.map(number_in).collect::<Option<Vec<_>>>();
+        self.targets = targets.ok_or_else(|| self.lines.wrong("a target is no number"))?;
+        (self.at, self.source) = (0, Some(source));
+        Ok(true)
+    }
+}
+
+impl<R: BufRead> Iterator for Adjacency<'_, R> {
+    type Item = Result<(u64, u64)>;
+
+    fn next(&mut self) -> Option<Result<(u64, u64)>> {
+        loop {
+            if let (Some(source), Some(target)) = (self.source, self.targets.get(self.at)) {
+                self.at += 1;
+                return Some(Ok((source, *target)));
+            }
+            if self.failed {
+                return None;
+            }
+            match self.fill() {
+                Ok(true) => {}
+                Ok(false) => return None,
+                Err(error) => {
+                    self.failed = true;
+                    return Some(Err(error));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! What can go wrong with feature databases, with the place where it did.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The result of everything here that can fail.
+pub type Result<T> = std::result::Result<T, FeaturesError>;
+
+/// Why a feature database cannot be written or read.
+#[derive(Debug, thiserror::Error)]
+pub enum FeaturesError {
+    /// The file system said no.
+    #[error("{path}: {source}")]
+    Io {
+        /// The file or directory.
+        path: PathBuf,
+        /// What it said.
+        source: io::Error,
+    },
+    /// A file is not as it was written.
+    #[error("{path} is damaged at byte {offset}: {what}; build the features again")]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// Where in it.
+        offset: u64,
+        /// What is wrong.
+        what: String,
+    },
+    /// A file is of another version.
+    #[error(
+        "{path} has version {version:?}, which this program does not know; build the features again, or use the program that wrote it"
+    )]
+    Version {
+        /// The file.
+        path: PathBuf,
+        /// The version that is in it.
+        version: String,
+    },
+    /// There are no features yet.
+    #[error("{dir} has no features; make them with `mattock features build`")]
+    Missing {
+        /// Where they would be.
+        dir: PathBuf,
+    },
+    /// What features are to be built from cannot be read.
+    #[error("{name}, line {line}: {what}")]
+    Input {
+        /// The input's name.
+        name: String,
+        /// The line, from 1.
+        line: u64,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// The code of links refused.
+    #[error("{path}: {what}")]
+    Links {
+        /// The graph file.
+        path: PathBuf,
+        /// What was refused.
+        what: String,
+    },
+}
+
+impl FeaturesError {
+    pub(crate) fn io(path: &Path) -> impl FnOnce(io::Error) -> FeaturesError {
+        let path = path.to_path_buf();
+        move |source| FeaturesError::Io { path, source }
+    }
+
+    pub(crate) fn damaged(path: &Path, offset: u64, what: impl Into<String>) -> FeaturesError {
+        FeaturesError::Damaged { path: path.into(), offset, what: what.into() }
+    }
+
+    /// A failed read: what ends too soon is damaged, everything else is the file system's.
+    pub(crate) fn reading(path: &Path, offset: u64) -> impl FnOnce(io::Error) -> FeaturesError {
+        let path = path.to_path_buf();
+        move |source| match source.kind() {
+            io::ErrorKind::UnexpectedEof => FeaturesError::damaged(&path, offset, "the file ends too soon"),
+            io::ErrorKind::NotFound => FeaturesError::damaged(&path, offset, "the file is missing"),
+            _ => FeaturesError::Io { path, source },
+        }
+    }
+}

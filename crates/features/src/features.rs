@@ -1,0 +1,143 @@
+//! The feature databases of a generation, as their readers see them.
+//!
+//! Opened by everybody who asks; nothing but the manifest is read until a database is asked for. Databases are opened anew by each call:
+//! keep what you get.
+
+use std::path::{Path, PathBuf};
+
+use mattock_env::Files;
+
+use crate::error::{FeaturesError, Result};
+use crate::generation::{Counts, Manifest, NameFiles, directory};
+use crate::hosts::Hosts;
+use crate::links::{LinkFiles, Links};
+use crate::output::read_whole;
+use crate::urls::Urls;
+
+/// Which way a link is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// From the page that has it.
+    Out,
+    /// From the page that it leads to.
+    In,
+}
+
+/// What the nodes of a graph are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Grain {
+    /// Each URL.
+    Pages,
+    /// Each host, by its number in [`Hosts`]; a link between two if any of their pages has one. None to itself.
+    Hosts,
+    /// Each domain, likewise.
+    Domains,
+}
+
+/// A generation of feature databases.
+#[derive(Debug)]
+pub struct Features {
+    files: Files,
+    dir: PathBuf,
+    manifest: Manifest,
+}
+
+impl Features {
+    /// Opens the generation that is in use in a directory.
+    pub fn open(files: &Files, dir: &Path) -> Result<Features> {
+        let manifest =
+            Manifest::read(files, dir)?.ok_or_else(|| FeaturesError::Missing { dir: dir.to_path_buf() })?;
+        Ok(Features { files: files.clone(), dir: directory(dir, manifest.generation), manifest })
+    }
+
+    /// Its number: every build makes a greater one.
+    pub fn generation(&self) -> u64 {
+        self.manifest.generation
+    }
+
+    /// How much is in it.
+    pub fn counts(&self) -> &Counts {
+        &self.manifest.counts
+    }
+
+    /// Where its files are.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    fn names(&self) -> Result<&NameFiles> {
+        self.manifest.names.as_ref().ok_or_else(|| {
+            FeaturesError::damaged(
+                &self.dir,
+                0,
+                "this graph was built of numbers and has no URLs".to_string(),
+            )
+        })
+    }
+
+    /// Whether its nodes have URLs: a graph that was built of numbers has none.
+    pub fn has_urls(&self) -> bool {
+        self.manifest.names.is_some()
+    }
+
+    /// The URLs.
+    pub fn urls(&self) -> Result<Urls> {
+        let urls = Urls::open(&self.files, &self.dir.join(&self.names()?.urls.name))?;
+        match urls.len() == self.manifest.counts.urls {
+            true => Ok(urls),
+            false => Err(FeaturesError::damaged(&self.dir.join("urls"), 0, "it is of another generation")),
+        }
+    }
+
+    /// The hosts and domains.
+    pub fn hosts(&self) -> Result<Hosts> {
+        Hosts::open(&self.files, &self.dir, &self.names()?.hosts)
+    }
+
+    /// Which URLs were crawled: the others are only linked to.
+    pub fn crawled(&self) -> Result<Crawled> {
+        let Some(names) = &self.manifest.names else { return Ok(Crawled { bits: None }) };
+        read_whole(&self.files, &self.dir, &names.crawled).map(|bits| Crawled { bits: Some(bits) })
+    }
+
+    /// Links between pages, hosts or domains.
+    pub fn links(&self, grain: Grain, direction: Direction) -> Result<Links> {
+        let (out_links, in_links): (&LinkFiles, &LinkFiles) = match grain {
+            Grain::Pages => (&self.manifest.out_links, &self.manifest.in_links),
+            Grain::Hosts => (&self.names()?.host_out, &self.names()?.host_in),
+            Grain::Domains => (&self.names()?.domain_out, &self.names()?.domain_in),
+        };
+        let written = if direction == Direction::Out { out_links } else { in_links };
+        Links::open(&self.files, &self.dir, written)
+    }
+
+    /// Where the link files are, without extension, for WebGraph's own tools.
+    pub fn links_base(&self, grain: Grain, direction: Direction) -> PathBuf {
+        self.dir.join(link_name(grain, direction))
+    }
+}
+
+pub(crate) fn link_name(grain: Grain, direction: Direction) -> &'static str {
+    match (grain, direction) {
+        (Grain::Pages, Direction::Out) => "out",
+        (Grain::Pages, Direction::In) => "in",
+        (Grain::Hosts, Direction::Out) => "hosts-out",
+        (Grain::Hosts, Direction::In) => "hosts-in",
+        (Grain::Domains, Direction::Out) => "domains-out",
+        (Grain::Domains, Direction::In) => "domains-in",
+    }
+}
+
+/// One bit for each URL: whether it was crawled.
+#[derive(Clone, Debug)]
+pub struct Crawled {
+    bits: Option<Vec<u8>>,
+}
+
+impl Crawled {
+    /// Whether this id was crawled. In a graph without URLs all were.
+    pub fn contains(&self, id: u64) -> bool {
+        let Some(bits) = &self.bits else { return true };
+        bits.get((id / 8) as usize).is_some_and(|byte| byte >> (id % 8) & 1 == 1)
+    }
+}

@@ -1,0 +1,40 @@
+//! Feature databases of a crawl: URLs, hosts and links of everything that was seen, by dense ids, small enough for one machine.
+//!
+//! After the feature databases of *Web Archaeology* (SRC 174): a study that needs only links, or only URLs, should not have to read
+//! pages again. Pages with their links go in, in any order and more than fit into memory ([`Builder`]); a generation of databases comes
+//! out, and is opened by [`Features`]:
+//!
+//! - [`Urls`]: canonical URL ↔ id, both ways; also URLs that are only linked to. Ids are in the order of hosts, so that
+//!   a host is a range of ids, and pages with like links stand side by side;
+//! - [`Hosts`]: the ranges of hosts and domains;
+//! - [`Links`]: outlinks and inlinks in WebGraph's format, of pages, hosts and domains.
+//!
+//! ```text
+//! pages ─► fingerprints ─► sorted texts ─► ids ─► urls, hosts
+//!                │                          │
+//!                └─► links by fingerprint ─►┴─► links by id ─► out ─► in ─► host and domain graphs
+//! ```
+//!
+//! Invariants: ids are dense, from 0; a generation is complete or not in use; every file is checked before it is believed.
+//! Lists of others, of URLs or of numbers, are built by [`build_from_list`]; a graph of numbers has no URLs.
+
+mod build;
+mod error;
+mod features;
+mod generation;
+mod hosts;
+mod key;
+mod links;
+mod output;
+mod reorder;
+mod sort;
+mod urls;
+
+pub use build::{BuildOptions, Builder, ListKind, Progress, Report, Stage, build_from_ids, build_from_list};
+pub use error::{FeaturesError, Result};
+pub use features::{Crawled, Direction, Features, Grain};
+pub use generation::Counts;
+pub use hosts::Hosts;
+pub use links::{Links, Scan, Successors};
+pub use reorder::reorder;
+pub use urls::{UrlIter, Urls};

@@ -1,0 +1,97 @@
+//! Files that are not as they were written are told from those that are.
+
+use std::path::{Path, PathBuf};
+
+use mattock_env::{Files, OpenMode, SimFiles};
+use mattock_features::{Direction, Features, FeaturesError, Grain, Result};
+
+use crate::world::{self, DIR};
+
+fn built() -> (SimFiles, Files) {
+    let (disk, files) = world::disk(9);
+    world::build(&files, 1 << 20, &world::pages(2, 300)).unwrap();
+    (disk, files)
+}
+
+/// Opens everything and reads what is not read by opening.
+fn read_all(files: &Files) -> Result<()> {
+    let features = Features::open(files, Path::new(DIR))?;
+    features.urls()?.verify()?;
+    features.hosts()?;
+    features.crawled()?;
+    for grain in [Grain::Pages, Grain::Hosts, Grain::Domains] {
+        for direction in [Direction::Out, Direction::In] {
+            features.links(grain, direction)?;
+        }
+    }
+    Ok(())
+}
+
+fn data_files(disk: &SimFiles) -> Vec<(PathBuf, u64)> {
+    let snapshot = disk.snapshot();
+    let files = snapshot.into_iter().filter(|(path, content)| !path.ends_with("LOCK") && !content.is_empty());
+    files.map(|(path, content)| (path, content.len() as u64)).collect()
+}
+
+#[test]
+fn a_flipped_bit_is_found_in_every_file() {
+    let names = data_files(&built().0).len();
+    assert_eq!(names, 1 + 3 + 6 * 3);
+    for number in 0..names {
+        for _ in 0..4 {
+            let (disk, files) = built();
+            read_all(&files).unwrap();
+            let path = &data_files(&disk)[number].0;
+            let offset = disk.flip_bit(path).unwrap();
+            let error = read_all(&files).expect_err(&format!("{} at {offset}", path.display()));
+            assert!(
+                matches!(error, FeaturesError::Damaged { .. } | FeaturesError::Version { .. }),
+                "{} at {offset}: {error}",
+                path.display()
+            );
+        }
+    }
+}
+
+#[test]
+fn a_file_that_is_too_short_or_missing_is_found() {
+    let names = data_files(&built().0).len();
+    for number in 0..names {
+        for part in [0, 1, 2] {
+            let (disk, files) = built();
+            let (path, len) = data_files(&disk)[number].clone();
+            match part {
+                0 => files.remove_file(&path).unwrap(),
+                part => files.open(&path, OpenMode::Write).unwrap().set_len(len * (part - 1) / 2).unwrap(),
+            }
+            let error = read_all(&files).expect_err(&path.display().to_string()).to_string();
+            let named = path.file_name().unwrap().to_string_lossy().into_owned();
+            assert!(error.contains(&named) || error.contains("has no features"), "{error}");
+        }
+    }
+}
+
+#[test]
+fn other_versions_are_named() {
+    let (disk, files) = built();
+    let path = Path::new(DIR).join("generation-1/urls");
+    let len = disk.snapshot()[&path].len() as u64;
+    files.open(&path, OpenMode::Write).unwrap().write_all_at(b"2", len - 1).unwrap();
+    let error = Features::open(&files, Path::new(DIR)).unwrap().urls().unwrap_err().to_string();
+    assert!(error.contains("has version \"2\", which this program does not know"), "{error}");
+
+    let manifest = Path::new(DIR).join("MANIFEST");
+    let text = String::from_utf8(files.read(&manifest).unwrap()).unwrap();
+    let json = text.rsplit_once('}').unwrap().0.replace("\"format\": 1", "\"format\": 7") + "}";
+    let sealed = format!("{json}\n{:08x}\n", crc32fast::hash(json.as_bytes()));
+    files.write_atomic(&manifest, sealed.as_bytes()).unwrap();
+    let error = Features::open(&files, Path::new(DIR)).unwrap_err().to_string();
+    assert!(error.contains("has version \"7\""), "{error}");
+}
+
+#[test]
+fn nothing_built_is_said_so() {
+    let (_, files) = world::disk(1);
+    let error = Features::open(&files, Path::new("/none")).unwrap_err().to_string();
+    assert_eq!(error, "/none has no features; make them with `mattock features build`");
+}

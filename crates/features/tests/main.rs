@@ -1,0 +1,8 @@
+//! What can happen to feature databases.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+mod built;
+mod damaged;
+mod interrupted;
+mod real;
+mod world;
