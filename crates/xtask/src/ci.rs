@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 
 use crate::workspace::Workspace;
-use crate::{console, licences, process, tree, warc};
+use crate::{console, licences, process, room, tree, warc};
 
 struct Step {
     name: &'static str,
@@ -19,7 +19,13 @@ struct Step {
     run: fn(&Workspace) -> Result<()>,
 }
 
-const STEPS: [Step; 8] = [
+const STEPS: [Step; 9] = [
+    Step {
+        name: "room",
+        about: "the disk has room for what follows",
+        hint: "remove old target directories, or set CARGO_TARGET_DIR to a larger disk",
+        run: room::check,
+    },
     Step { name: "fmt", about: "the code is formatted", hint: "`cargo fmt --all` mends it", run: fmt },
     Step {
         name: "tree",
@@ -252,7 +258,7 @@ mod tests {
 
     #[test]
     fn mistakes_are_named() {
-        assert!(parse("--only fnt").unwrap_err().contains("no step `fnt`; the steps are fmt, tree"));
+        assert!(parse("--only fnt").unwrap_err().contains("no step `fnt`; the steps are room, fmt, tree"));
         assert!(parse("--skip").unwrap_err().contains("needs a step"));
         assert!(parse("--fast").unwrap_err().contains("--fast"));
         assert!(parse("--list=fmt").unwrap_err().contains("--list=fmt"));
@@ -261,12 +267,14 @@ mod tests {
     #[test]
     fn the_table_tells_what_was_not_reached() {
         let outcomes = [
+            Outcome::Passed(Duration::ZERO),
             Outcome::Passed(Duration::from_millis(1500)),
             Outcome::LeftOut,
             Outcome::Failed(Duration::from_secs(2)),
             Outcome::NotReached,
         ];
-        let expected = "fmt           1.5 s  passed\n\
+        let expected = "room          0.0 s  passed\n\
+                        fmt           1.5 s  passed\n\
                         tree              -  left out\n\
                         licences      2.0 s  FAILED\n\
                         clippy            -  not reached\n\

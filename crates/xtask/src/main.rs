@@ -12,6 +12,7 @@ mod ci;
 mod console;
 mod licences;
 mod process;
+mod room;
 mod spdx;
 mod tree;
 mod warc;

@@ -20,6 +20,8 @@ use crate::signals::Interrupts;
 
 const SEED: u64 = 2007;
 const SAMPLE_EVERY: Duration = Duration::from_millis(250);
+/// A crawl waits when the disk is nearly full, and a demo that waits shows nothing.
+const FREE_BYTES_MIN: u64 = 1 << 30;
 
 pub(crate) fn run(args: DemoArgs) -> anyhow::Result<Ended> {
     let env = Env::real();
@@ -39,6 +41,14 @@ pub(crate) fn run(args: DemoArgs) -> anyhow::Result<Ended> {
     env.files
         .create_dir_all(&args.out)
         .with_context(|| format!("cannot create {}; name a directory with --out", args.out.display()))?;
+    let free_bytes = env.files.free_bytes(&args.out)?;
+    if free_bytes < FREE_BYTES_MIN {
+        anyhow::bail!(
+            "only {} MiB are left on the disk of {}, and the demo wants 1 GiB; make room, or name another disk with --out",
+            free_bytes >> 20,
+            args.out.display()
+        );
+    }
     eprintln!("A simulated Web is started on loopback addresses: millions of pages, no network needed.");
     let world = World::new(Params::preset(Preset::Large), SEED);
     let seeds = world.seeds();
