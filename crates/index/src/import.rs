@@ -12,9 +12,9 @@ use mattock_extract::sniff;
 use mattock_repository::{Details, Digest, RecordType, RepositoryError, StoredRecord, Truncated, WarcReader};
 
 use crate::error::IndexError;
-use crate::manifest::{Manifest, Part};
-use crate::part::{PART_ROWS, PartWriter, sorted};
-use crate::rows::{Instance, Rows};
+use crate::manifest::Manifest;
+use crate::pending::Pending;
+use crate::rows::Instance;
 use crate::snapshot::lock;
 
 /// Rows of several small files share a part until there are so many.
@@ -84,17 +84,11 @@ pub fn import(
     let directory = Manifest::directory(repository);
     files.create_dir_all(&directory).map_err(IndexError::io("create", &directory))?;
     let _lock = lock(files, &directory)?;
-    let mut writing = Writing {
-        files,
-        directory: &directory,
-        manifest: Manifest::read(files, repository)?,
-        batches: Vec::new(),
-        count: 0,
-    };
+    let mut manifest = Manifest::read(files, repository)?;
     let mut imported = Imported::default();
-    let mut rows = Rows::default();
+    let mut pending = Pending::new(crawl);
     for (index, one) in foreign.iter().enumerate() {
-        if writing.manifest.imported.contains(&one.name) {
+        if manifest.imported.contains(&one.name) {
             imported.known += 1;
             continue;
         }
@@ -105,7 +99,7 @@ pub fn import(
                 Ok(Some(record)) => {
                     imported.records += 1;
                     progress(one, record.offset);
-                    take(&record, one, crawl, &mut rows, &mut imported)?;
+                    take(&record, one, crawl, &mut pending, &mut imported)?;
                 }
                 Ok(None) => break,
                 Err(error @ RepositoryError::Io { .. }) => return Err(error.into()),
@@ -113,63 +107,30 @@ pub fn import(
                     imported.leave(&one.name, error.offset().unwrap_or_default(), error.to_string())
                 }
             }
-            if rows.len() >= 8192 {
-                writing.take(&mut rows)?;
+            if pending.is_full() {
+                pending.write_part(files, &directory, &mut manifest, true)?;
             }
-        }
-        if !rows.is_empty() {
-            writing.take(&mut rows)?;
         }
         // What is no archive is not one that was imported.
         if imported.records > before {
             imported.files += 1;
-            writing.manifest.imported.push(one.name.clone());
+            manifest.imported.push(one.name.clone());
         }
-        if writing.count >= ENOUGH_ROWS || index + 1 == foreign.len() {
-            writing.end_part()?;
-            writing.manifest.write(files, repository)?;
+        if pending.len() >= ENOUGH_ROWS || index + 1 == foreign.len() {
+            if pending.len() > 0 {
+                pending.write_part(files, &directory, &mut manifest, true)?;
+            }
+            manifest.write(files, repository)?;
         }
     }
     Ok(imported)
-}
-
-/// Parts in the making.
-struct Writing<'a> {
-    files: &'a Files,
-    directory: &'a Path,
-    manifest: Manifest,
-    batches: Vec<arrow_array::RecordBatch>,
-    count: usize,
-}
-
-impl Writing<'_> {
-    fn take(&mut self, rows: &mut Rows) -> Result<(), IndexError> {
-        self.count += rows.len();
-        self.batches.push(rows.finish()?);
-        if self.count >= PART_ROWS { self.end_part() } else { Ok(()) }
-    }
-
-    fn end_part(&mut self) -> Result<(), IndexError> {
-        if self.count == 0 {
-            return Ok(());
-        }
-        self.manifest.next += 1;
-        let file = format!("part-{:06}.parquet", self.manifest.next);
-        let mut writer = PartWriter::create(self.files, &self.directory.join(&file))?;
-        writer.write(&sorted(&self.batches)?)?;
-        let bytes = writer.finish()?;
-        self.manifest.parts.push(Part { file, rows: self.count as u64, bytes, imported: true });
-        self.batches.clear();
-        self.count = 0;
-        Ok(())
-    }
 }
 
 fn take(
     record: &StoredRecord<'_>,
     file: &Foreign,
     crawl: &str,
-    rows: &mut Rows,
+    pending: &mut Pending,
     imported: &mut Imported,
 ) -> Result<(), IndexError> {
     let revisit = match record.kind() {
@@ -230,7 +191,7 @@ fn take(
         ..Details::default()
     };
     let digest = record.fields.get("WARC-Payload-Digest").and_then(Digest::from_field);
-    let pushed = rows.push(&Instance {
+    let pushed = pending.push(&Instance {
         url,
         time_us: time.as_microsecond(),
         status: response.as_ref().map_or(0, |response| response.status),

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! ledgers of a crawl ──┐                     ┌─► parts (Parquet, immutable, sorted by SURT key)
-//! foreign WARC files ──┴─► rows ─► sorted ───┤
+//! foreign WARC files ──┴─► pending, sorted ──┤
 //!                                            └─► tail (in memory: committed, and not yet in a part)
 //! DIR/index/INDEX     names the parts that count, and how far in each ledger they reach
 //! ```
@@ -16,13 +16,14 @@
 //! - Every stored instance is in one part or in the tail, and in one only.
 //! - Rows of a part are in the order of SURT key, URL, time.
 //!
-//! Costs: some 110 bytes of Parquet a row; memory for the rows of one part while it is made ([`PART_ROWS`]).
+//! Costs: some 110 bytes of Parquet a row; some 200 bytes of memory for each row of the part that is being made ([`PART_ROWS`]).
 
 mod cdxj;
 mod error;
 mod import;
 mod manifest;
 mod part;
+mod pending;
 mod rows;
 mod schema;
 mod snapshot;
@@ -32,7 +33,8 @@ pub use cdxj::cdxj_line;
 pub use error::IndexError;
 pub use import::{Foreign, Imported, Untaken, import};
 pub use manifest::{Covered, Manifest, Part};
-pub use part::{PART_ROWS, PartWriter, sorted};
+pub use part::PartWriter;
+pub use pending::PART_ROWS;
 pub use rows::{Instance, Rows};
 pub use schema::{COMMON_CRAWL_COLUMNS, schema};
 pub use snapshot::{IndexOptions, LedgerSource, Snapshot, TAIL_ROWS, Updated, forget, update};

@@ -1,13 +1,10 @@
-//! Makes a part: rows in the order of SURT key, URL and time, written as one Parquet file.
+//! Writes a part: rows that are in order already, as one Parquet file.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arrow_array::{RecordBatch, UInt32Array};
-use arrow_ord::sort::{SortColumn, lexsort_to_indices};
-use arrow_select::concat::concat_batches;
-use arrow_select::take::take_record_batch;
+use arrow_array::RecordBatch;
 use mattock_env::{File, Files, OpenMode};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
@@ -16,22 +13,8 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use crate::error::IndexError;
 use crate::schema::schema;
 
-/// As many rows go into a part at most.
-pub const PART_ROWS: usize = 500_000;
-
 /// As many rows are in a row group: two threads of a reader find work in a part, and a lookup reads little.
 const GROUP_ROWS: usize = 65_536;
-
-/// The rows of all batches in the index' order.
-pub fn sorted(batches: &[RecordBatch]) -> Result<RecordBatch, IndexError> {
-    let all = concat_batches(&schema(), batches)?;
-    let keys = ["url_surtkey", "url", "fetch_time"].map(|name| SortColumn {
-        values: all.column_by_name(name).expect("the schema has it").clone(),
-        options: None,
-    });
-    let order: UInt32Array = lexsort_to_indices(&keys, None)?;
-    Ok(take_record_batch(&all, &order)?)
-}
 
 /// Writes Parquet files of the index' schema.
 pub struct PartWriter {

@@ -15,7 +15,7 @@ use crate::schema::schema;
 use crate::url_parts::UrlParts;
 
 /// One instance of a document, as ledgers and foreign archives tell of it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Instance<'a> {
     /// Its URL.
     pub url: &'a str,
@@ -39,6 +39,16 @@ pub struct Instance<'a> {
     pub depth: Option<u32>,
     /// How long the visit took.
     pub took_ms: Option<u64>,
+}
+
+impl Instance<'_> {
+    /// Offset and length as the schema has them.
+    pub(crate) fn place(&self) -> Result<(i32, i32), IndexError> {
+        match (i32::try_from(self.offset), i32::try_from(self.length)) {
+            (Ok(offset), Ok(length)) => Ok((offset, length)),
+            _ => Err(IndexError::TooFar { file: self.file.to_owned(), offset: self.offset }),
+        }
+    }
 }
 
 /// Collects rows.
@@ -80,9 +90,7 @@ impl Rows {
     /// Adds a row. One whose URL is none of the Web's is left out: `false`.
     pub fn push(&mut self, instance: &Instance<'_>) -> Result<bool, IndexError> {
         let Ok(url) = WebUrl::parse(instance.url) else { return Ok(false) };
-        let too_far = || IndexError::TooFar { file: instance.file.to_owned(), offset: instance.offset };
-        let offset = i32::try_from(instance.offset).map_err(|_| too_far())?;
-        let length = i32::try_from(instance.length).map_err(|_| too_far())?;
+        let (offset, length) = instance.place()?;
         let parts = UrlParts::of(&url);
         let Details { mime, detected, charset, languages, redirect, via, truncated, .. } = instance.details;
         let digest = instance.digest.map(|digest| data_encoding::BASE32.encode(&digest.0));

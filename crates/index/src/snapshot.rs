@@ -7,8 +7,8 @@ use mattock_env::{File, Files, OpenMode};
 use mattock_repository::{LedgerReader, Row};
 
 use crate::error::IndexError;
-use crate::manifest::{Covered, Manifest, Part};
-use crate::part::{PART_ROWS, PartWriter, sorted};
+use crate::manifest::{Covered, Manifest};
+use crate::pending::Pending;
 use crate::rows::{Instance, Rows};
 
 /// So many rows stay out of parts unless somebody asks for all of them: as many are read from ledgers in a fraction of a second.
@@ -73,7 +73,7 @@ impl Snapshot {
         }
         let mut reader = TailReader::new(files, &manifest, ledgers, options);
         let (mut rows, mut tail) = (Rows::default(), Vec::new());
-        while reader.fill(&mut rows)? {
+        while reader.fill(|instance| rows.push(instance))? {
             if rows.len() >= 8192 {
                 tail.push(rows.finish()?);
             }
@@ -141,31 +141,17 @@ pub fn update(
     }
     let before = manifest.clone();
     let mut reader = TailReader::new(files, &before, ledgers, options);
-    let mut rows = Rows::default();
-    let mut batches = Vec::new();
-    let mut count = 0;
+    let mut pending = Pending::new(&options.crawl);
     loop {
-        let more = reader.fill(&mut rows)?;
-        if rows.len() >= 8192 || !more && !rows.is_empty() {
-            count += rows.len();
-            progress(rows.len() as u64);
-            batches.push(rows.finish()?);
-        }
-        let full = count >= PART_ROWS;
-        if full || !more && count >= at_least.max(1) {
-            manifest.next += 1;
-            let file = format!("part-{:06}.parquet", manifest.next);
-            let path = directory.join(&file);
-            let mut writer = PartWriter::create(files, &path)?;
-            writer.write(&sorted(&batches)?)?;
-            let bytes = writer.finish()?;
-            manifest.parts.push(Part { file, rows: count as u64, bytes, imported: false });
+        let before = pending.len();
+        let more = reader.fill(|instance| pending.push(instance))?;
+        progress((pending.len() - before) as u64);
+        if pending.is_full() || !more && pending.len() >= at_least.max(1) {
+            updated.rows += pending.len() as u64;
+            updated.parts += 1;
+            pending.write_part(files, &directory, &mut manifest, false)?;
             manifest.covered = reader.covered(files)?;
             manifest.write(files, repository)?;
-            updated.rows += count as u64;
-            updated.parts += 1;
-            batches.clear();
-            count = 0;
         }
         if !more {
             break;
@@ -178,7 +164,7 @@ pub fn update(
         let path = directory.join(part.file);
         files.remove_file(&path).map_err(IndexError::io("remove", &path))?;
     }
-    updated.tail = count as u64;
+    updated.tail = pending.len() as u64;
     updated.damaged = reader.damaged;
     Ok(updated)
 }
@@ -263,8 +249,11 @@ impl<'a> TailReader<'a> {
         TailReader { files, sources, at: 0, reader: None, options, damaged: 0 }
     }
 
-    /// Adds the rows of the next block; whether there may be more.
-    fn fill(&mut self, rows: &mut Rows) -> Result<bool, IndexError> {
+    /// Hands the instances of the next block to `take`; whether there may be more.
+    fn fill(
+        &mut self,
+        mut take: impl FnMut(&Instance<'_>) -> Result<bool, IndexError>,
+    ) -> Result<bool, IndexError> {
         let Some((source, from)) = self.sources.get_mut(self.at) else { return Ok(false) };
         let reader = match &mut self.reader {
             Some(reader) => reader,
@@ -274,7 +263,7 @@ impl<'a> TailReader<'a> {
         let options = self.options;
         let read = reader.next_block(|row| {
             if pushed.is_ok() {
-                pushed = push(rows, row, options);
+                pushed = hand(row, options, &mut take);
             }
         });
         pushed?;
@@ -303,14 +292,18 @@ impl<'a> TailReader<'a> {
     }
 }
 
-/// A row of a ledger that has a document.
-fn push(rows: &mut Rows, row: &Row<'_>, options: &IndexOptions) -> Result<(), IndexError> {
+/// Hands on a row of a ledger that has a document.
+fn hand(
+    row: &Row<'_>,
+    options: &IndexOptions,
+    take: &mut impl FnMut(&Instance<'_>) -> Result<bool, IndexError>,
+) -> Result<(), IndexError> {
     let (Some(place), Ok(status)) = (&row.place, row.outcome.parse()) else { return Ok(()) };
     let file = match options.archive.is_empty() {
         true => place.file.to_string(),
         false => format!("{}/{}", options.archive, place.file),
     };
-    rows.push(&Instance {
+    take(&Instance {
         url: row.url,
         time_us: row.time.as_micros(),
         status,

@@ -55,9 +55,13 @@ fn browser_is_there(workspace: &Workspace) -> Result<()> {
         process::works(driver) && process::works(chromium)
     };
     if !there() {
-        let mut install = workspace.command("apt-get");
-        install.args(["install", "-y", "--no-install-recommends", "chromium", "chromium-driver"]);
-        let _ = process::output(install);
+        // A machine that is new knows no packages yet.
+        let install = ["install", "-y", "--no-install-recommends", "chromium", "chromium-driver"];
+        for arguments in [&["update"][..], &install] {
+            let mut packages = workspace.command("apt-get");
+            packages.args(arguments);
+            let _ = process::output(packages);
+        }
     }
     ensure!(
         there(),

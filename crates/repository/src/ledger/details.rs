@@ -41,7 +41,8 @@ impl<'a> Details<'a> {
         [self.mime, self.detected, self.charset, self.languages, self.redirect, self.via]
     }
 
-    pub(super) fn put(&self, out: &mut Vec<u8>) {
+    /// Appends it as bytes.
+    pub fn put(&self, out: &mut Vec<u8>) {
         let texts = self.texts();
         let flags = texts.iter().enumerate().map(|(bit, text)| u8::from(!text.is_empty()) << bit);
         out.push(flags.fold(0, |all, flag| all | flag));
@@ -55,7 +56,8 @@ impl<'a> Details<'a> {
         out.push(u8::from(self.revisit));
     }
 
-    pub(super) fn take(reader: &mut Reader<'a>) -> Option<Details<'a>> {
+    /// Reads what [`put`](Details::put) wrote; `None` if it is something else.
+    pub fn take(reader: &mut Reader<'a>) -> Option<Details<'a>> {
         let flags = *reader.take(1)?.first()?;
         let mut text = |bit: u8| match flags & (1 << bit) {
             0 => Some(""),

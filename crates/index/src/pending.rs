@@ -1,0 +1,194 @@
+//! Instances that wait for their part, each as few bytes as will do, and come out in the index' order.
+//!
+//! Filled row by row from ledgers or foreign archives, emptied into a [`PartWriter`]. Only here are rows sorted: columns are made of them
+//! afterwards, a batch at a time, so that a part in the making costs some 200 bytes a row and not the width of all its columns.
+
+use std::path::Path;
+
+use mattock_codec::{Reader, put_counted, put_varint};
+use mattock_env::Files;
+use mattock_repository::{Details, Digest};
+use mattock_weburl::WebUrl;
+
+use crate::error::IndexError;
+use crate::manifest::{Manifest, Part};
+use crate::part::PartWriter;
+use crate::rows::{Instance, Rows};
+
+/// As many rows go into a part at most.
+pub const PART_ROWS: usize = 500_000;
+
+/// And so many bytes, as they are here.
+const PART_BYTES: usize = 160 << 20;
+
+/// Rows that become columns at once.
+const BATCH_ROWS: usize = 8192;
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct Pending {
+    crawl: String,
+    bytes: Vec<u8>,
+    order: Vec<Entry>,
+    /// Archive files by number, the newest last: rows of one file follow each other.
+    files: Vec<String>,
+}
+
+/// Where an instance lies, and the beginning of its key, by which most comparisons are decided.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    prefix: u64,
+    at: usize,
+}
+
+impl Pending {
+    /// For rows whose column `crawl` says this.
+    pub(crate) fn new(crawl: &str) -> Pending {
+        Pending { crawl: crawl.to_owned(), bytes: Vec::new(), order: Vec::new(), files: Vec::new() }
+    }
+
+    /// How many wait.
+    pub(crate) fn len(&self) -> usize {
+        self.order.len()
+    }
+
+    /// Whether they are enough for a part.
+    pub(crate) fn is_full(&self) -> bool {
+        self.order.len() >= PART_ROWS || self.bytes.len() >= PART_BYTES
+    }
+
+    /// Takes an instance. One that the index cannot name is refused: `false` if its URL is none of the Web's.
+    pub(crate) fn push(&mut self, instance: &Instance<'_>) -> Result<bool, IndexError> {
+        let Ok(url) = WebUrl::parse(instance.url) else { return Ok(false) };
+        instance.place()?;
+        let key = url.archive_key();
+        let mut prefix = [0; 8];
+        let shared = key.len().min(8);
+        prefix[..shared].copy_from_slice(&key.as_bytes()[..shared]);
+        if self.files.last().is_none_or(|last| last != instance.file) {
+            self.files.push(instance.file.to_owned());
+        }
+        self.order.push(Entry { prefix: u64::from_be_bytes(prefix), at: self.bytes.len() });
+        let out = &mut self.bytes;
+        put_counted(out, key.as_bytes());
+        put_counted(out, instance.url.as_bytes());
+        let optional = |number: Option<u64>| number.map_or(0, |number| number.saturating_add(1));
+        for number in [
+            // Times before 1970 are large numbers: they are read back as they were.
+            instance.time_us as u64,
+            instance.status.into(),
+            self.files.len() as u64 - 1,
+            instance.offset,
+            instance.length,
+            optional(instance.depth.map(u64::from)),
+            optional(instance.took_ms),
+            instance.digest.is_some().into(),
+        ] {
+            put_varint(out, number);
+        }
+        out.extend(instance.digest.iter().flat_map(|digest| digest.0));
+        instance.details.put(out);
+        Ok(true)
+    }
+
+    /// Writes a part of all that wait, and begins anew.
+    pub(crate) fn write_part(
+        &mut self,
+        files: &Files,
+        directory: &Path,
+        manifest: &mut Manifest,
+        imported: bool,
+    ) -> Result<(), IndexError> {
+        manifest.next += 1;
+        let file = format!("part-{:06}.parquet", manifest.next);
+        let mut writer = PartWriter::create(files, &directory.join(&file))?;
+        let bytes = &self.bytes;
+        self.order.sort_unstable_by(|one, two| {
+            one.prefix.cmp(&two.prefix).then_with(|| key(bytes, one.at).cmp(&key(bytes, two.at)))
+        });
+        let mut rows = Rows::default();
+        for entry in &self.order {
+            let instance = self.instance(entry.at).expect("it was put there");
+            rows.push(&instance)?;
+            if rows.len() == BATCH_ROWS {
+                writer.write(&rows.finish()?)?;
+            }
+        }
+        if !rows.is_empty() {
+            writer.write(&rows.finish()?)?;
+        }
+        let bytes = writer.finish()?;
+        manifest.parts.push(Part { file, rows: self.order.len() as u64, bytes, imported });
+        self.bytes.clear();
+        self.order.clear();
+        self.files.clear();
+        Ok(())
+    }
+
+    fn instance(&self, at: usize) -> Option<Instance<'_>> {
+        let mut reader = Reader::from_place(&self.bytes, at);
+        reader.counted()?;
+        let url = std::str::from_utf8(reader.counted()?).ok()?;
+        let mut numbers = [0; 8];
+        for number in &mut numbers {
+            *number = reader.varint()?;
+        }
+        let [time_us, status, file, offset, length, depth, took_ms, has_digest] = numbers;
+        let digest = match has_digest {
+            0 => None,
+            _ => Some(Digest(reader.take(20)?.try_into().ok()?)),
+        };
+        Some(Instance {
+            url,
+            time_us: time_us as i64,
+            status: u16::try_from(status).ok()?,
+            digest,
+            file: self.files.get(usize::try_from(file).ok()?)?,
+            offset,
+            length,
+            crawl: &self.crawl,
+            details: Details::take(&mut reader)?,
+            depth: depth.checked_sub(1).and_then(|depth| u32::try_from(depth).ok()),
+            took_ms: took_ms.checked_sub(1),
+        })
+    }
+}
+
+/// What decides about the place of the instance at `at`: SURT key, URL, time.
+fn key(bytes: &[u8], at: usize) -> Option<(&[u8], &[u8], i64)> {
+    let mut reader = Reader::from_place(bytes, at);
+    Some((reader.counted()?, reader.counted()?, reader.varint()? as i64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_goes_in_comes_out() {
+        let mut pending = Pending::new("c");
+        let details = Details { mime: "text/html", redirect: "http://b.org/", ..Details::default() };
+        let instance = Instance {
+            url: "http://a.org/x",
+            time_us: -5,
+            status: 301,
+            digest: Some(Digest([7; 20])),
+            file: "warc/one",
+            offset: 1 << 30,
+            length: 300,
+            crawl: "c",
+            details,
+            depth: Some(0),
+            took_ms: None,
+        };
+        let other =
+            Instance { digest: None, file: "warc/two", depth: None, took_ms: Some(9), ..instance.clone() };
+        assert!(pending.push(&instance).unwrap() && pending.push(&other).unwrap());
+        assert!(!pending.push(&Instance { url: "mailto:a@b.c", ..instance.clone() }).unwrap());
+        let far = Instance { offset: 1 << 31, ..instance.clone() };
+        assert!(matches!(pending.push(&far), Err(IndexError::TooFar { .. })));
+        assert_eq!(pending.len(), 2);
+        assert_eq!(pending.instance(pending.order[0].at), Some(instance));
+        assert_eq!(pending.instance(pending.order[1].at), Some(other));
+    }
+}
