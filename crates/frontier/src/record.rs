@@ -104,7 +104,17 @@ pub(crate) fn decode(record: &[u8]) -> Option<Request> {
     let (target, via) = if has(EXTRA) { reader.extra()? } else { (Target::Page, None) };
     let budget = if has(BUDGET) { reader.varint()? } else { 0 };
     let url = WebUrl::parse(std::str::from_utf8(reader.bytes).ok()?).ok()?;
-    Some(Request { url, depth, redirects, target, via, band: flags >> BAND_SHIFT, attempt, budget, number: 0 })
+    Some(Request {
+        url,
+        depth,
+        redirects,
+        target,
+        via,
+        band: flags >> BAND_SHIFT,
+        attempt,
+        budget,
+        number: 0,
+    })
 }
 
 /// The URL of a record as it stands there, unchecked; `None` if it is no record.
