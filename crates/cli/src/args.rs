@@ -62,6 +62,8 @@ pub(crate) enum Command {
     Export(repository::ExportArgs),
     /// Keep a computed column, so that queries need not compute it again
     Materialize(repository::MaterializeArgs),
+    /// Put a repository into object storage, where it can be asked by its URL
+    Publish(repository::PublishArgs),
     /// Columns that are computed
     Analyzer(analyzer::AnalyzerArgs),
     /// Fetch one URL the way a crawl would, and show step by step what happens

@@ -4,7 +4,7 @@ use anyhow::Context;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int16Type, Int32Type, Int64Type, TimestampMillisecondType};
 use arrow_array::{Array, RecordBatch};
-use mattock_env::Env;
+use mattock_env::{Env, located};
 use mattock_query::sink::MemorySink;
 use mattock_query::{Cancel, Language, Session};
 use mattock_repository::RecordFetcher;
@@ -120,7 +120,8 @@ impl<'a> Records<'a> {
 
     /// The record as it is in the archive, without its compression.
     pub(crate) fn record(&mut self, instance: &Instance) -> anyhow::Result<Vec<u8>> {
-        let record = self.fetcher.fetch(&self.root.join(&instance.file), instance.offset, instance.length)?;
+        let record =
+            self.fetcher.fetch(&located(&self.root, &instance.file), instance.offset, instance.length)?;
         Ok(output::record_bytes(&record))
     }
 
@@ -140,7 +141,7 @@ impl<'a> Records<'a> {
     }
 
     fn read(&mut self, instance: &Instance) -> anyhow::Result<Response> {
-        let path = self.root.join(&instance.file);
+        let path = located(&self.root, &instance.file);
         let record = self.fetcher.fetch(&path, instance.offset, instance.length)?;
         let response = record.response().with_context(|| {
             format!("the record at {} of {} holds no HTTP answer", instance.offset, path.display())

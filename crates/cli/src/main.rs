@@ -11,6 +11,7 @@ mod display;
 mod exit;
 mod instances;
 mod output;
+mod places;
 mod probe;
 mod repository;
 mod settings;
@@ -41,6 +42,7 @@ fn main() -> ExitCode {
         Command::Import(args) => commands::import::run(&args),
         Command::Export(args) => commands::export::run(&args),
         Command::Materialize(args) => commands::materialize::run(&args),
+        Command::Publish(args) => commands::publish::run(&args),
         Command::Analyzer(args) => commands::analyzer::run(&args),
         Command::Fetch(args) => commands::fetch::run(*args),
         Command::Robots(args) => commands::robots::run(args),

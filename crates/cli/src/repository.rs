@@ -4,33 +4,57 @@ use std::path::Path;
 
 use anyhow::Context;
 use mattock_crawl::{CrawlError, SavedCrawl};
-use mattock_env::{Env, Random};
+use mattock_env::{Env, Random, is_url};
 use mattock_index::{IndexError, IndexOptions, LedgerSource, Manifest, Snapshot, TAIL_ROWS, Updated};
 use mattock_query::{Options, Session, Source};
 
 use crate::analyzers;
 use crate::args::repository::AskArgs;
 use crate::exit::Usage;
+use crate::places;
 
 /// What of a repository the index is made of.
 pub(crate) struct Repository {
     env: Env,
     root: std::path::PathBuf,
     ledgers: Vec<LedgerSource>,
+    /// The files of the crawl's archive, as rows name them, and what of them is committed.
+    archives: Vec<(String, u64)>,
     options: IndexOptions,
 }
 
+/// The directory of a crawl's archive.
+const ARCHIVE: &str = "warc";
+
 impl Repository {
-    /// Looks at the directory. A crawl may be running there.
+    /// Looks at the directory or URL. A crawl may be running there, in a directory.
     pub(crate) fn open(env: &Env, root: &Path) -> anyhow::Result<Repository> {
         // Files are named by absolute paths wherever they do not lie below it.
-        let root = &std::path::absolute(root).unwrap_or_else(|_| root.to_path_buf());
+        let root = &places::absolute(root).unwrap_or_else(|_| root.to_path_buf());
+        let options = IndexOptions { crawl: name_of(root), archive: ARCHIVE.to_owned() };
+        let mut archives = Vec::new();
+        if is_url(root) {
+            if Manifest::read(&env.files, root)?.parts.is_empty() {
+                let message = "there is no repository: `mattock publish DIR URL` puts one there, and `mattock import` makes one";
+                return Err(Usage(format!("{}: {message}", root.display())).into());
+            }
+            return Ok(Repository {
+                env: env.clone(),
+                root: root.clone(),
+                ledgers: Vec::new(),
+                archives,
+                options,
+            });
+        }
         let ledgers = match SavedCrawl::open(env, root) {
-            Ok(saved) => saved
-                .ledgers()
-                .into_iter()
-                .map(|ledger| LedgerSource { name: ledger.name, path: ledger.path, bytes: ledger.bytes })
-                .collect(),
+            Ok(saved) => {
+                let named = |(name, bytes): (&String, &u64)| (format!("{ARCHIVE}/{name}"), *bytes);
+                archives.extend(saved.archive().iter().map(named));
+                let ledgers = saved.ledgers().into_iter();
+                ledgers
+                    .map(|ledger| LedgerSource { name: ledger.name, path: ledger.path, bytes: ledger.bytes })
+                    .collect()
+            }
             Err(CrawlError::NoCrawl { .. } | CrawlError::NotACrawl { .. })
                 if !Manifest::read(&env.files, root)?.parts.is_empty() =>
             {
@@ -38,13 +62,25 @@ impl Repository {
             }
             Err(error) => return Err(error.into()),
         };
-        let options = IndexOptions { crawl: name_of(root), archive: "warc".to_owned() };
-        Ok(Repository { env: env.clone(), root: root.clone(), ledgers, options })
+        Ok(Repository { env: env.clone(), root: root.clone(), ledgers, archives, options })
     }
 
     /// Makes parts of what is in none, if it is as much as `at_least` rows.
     pub(crate) fn index(&self, at_least: usize, progress: impl FnMut(u64)) -> Result<Updated, IndexError> {
         mattock_index::update(&self.env.files, &self.root, &self.ledgers, &self.options, at_least, progress)
+    }
+
+    /// Whether an index reaches no further than what is committed here. Otherwise somebody has looked at a newer checkpoint meanwhile.
+    pub(crate) fn is_up_to(&self, manifest: &Manifest) -> bool {
+        manifest.covered.iter().all(|covered| {
+            let ledger = self.ledgers.iter().find(|ledger| ledger.name == covered.ledger);
+            ledger.is_some_and(|ledger| covered.bytes <= ledger.bytes)
+        })
+    }
+
+    /// The files of the crawl's archive, as rows name them, and what of them is committed.
+    pub(crate) fn archives(&self) -> &[(String, u64)] {
+        &self.archives
     }
 
     /// What is committed now.
@@ -55,9 +91,11 @@ impl Repository {
     /// Opens it for queries.
     pub(crate) fn session(&self, options: Options) -> anyhow::Result<Session> {
         // Rows that are in no part are read from ledgers each time; what cannot be written is no reason not to ask.
-        match self.index(TAIL_ROWS, |_| {}) {
-            Ok(_) | Err(IndexError::Io { .. } | IndexError::Locked { .. }) => {}
-            Err(error) => return Err(error.into()),
+        if !is_url(&self.root) {
+            match self.index(TAIL_ROWS, |_| {}) {
+                Ok(_) | Err(IndexError::Io { .. } | IndexError::Locked { .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
         }
         let snapshot = self.snapshot()?;
         if snapshot.damaged() > 0 {
@@ -72,6 +110,9 @@ impl Repository {
     }
 }
 
+/// So many requests at least are under way at once for a query of a URL.
+const FAR_THREADS: usize = 8;
+
 /// What the column `crawl` says of a directory's rows.
 pub(crate) fn name_of(root: &Path) -> String {
     root.file_name().map_or_else(|| "crawl".to_owned(), |name| name.to_string_lossy().into_owned())
@@ -81,8 +122,10 @@ pub(crate) fn name_of(root: &Path) -> String {
 pub(crate) fn options(env: &Env, args: &AskArgs, dir: &Path, text: &str) -> anyhow::Result<Options> {
     let mut options = Options::new(Random::from_entropy());
     options.memory_bytes = usize::try_from(args.memory).context("so much memory there is not")?;
-    options.threads =
-        args.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |cores| cores.get()));
+    let cores = || std::thread::available_parallelism().map_or(1, |cores| cores.get());
+    // Far away, most of a query's time is waiting.
+    let threads = || if is_url(dir) { cores().max(FAR_THREADS) } else { cores() };
+    options.threads = args.threads.unwrap_or_else(threads);
     options.analyzers = analyzers::load(&env.files, &args.loaded, dir, text)?;
     options.as_of_ms = args.as_of.as_deref().map(milliseconds).transpose()?;
     Ok(options)

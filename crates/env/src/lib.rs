@@ -11,7 +11,8 @@
 //!   writes, return `ENOSPC` or `EIO`, and stop the world at any operation.
 //!
 //! The two are variants of one enum and not implementations of a trait: no type parameter and no boxed future runs
-//! through the crawler, and there will never be a third.
+//! through the crawler, and there will never be a third. What is asked of a repository may lie further away: there, and only there,
+//! files stand on a trait ([`Remote`]), so that no client of any store is part of this crate.
 //!
 //! Determinism: a simulated run uses one thread and tokio's paused clock. What code under simulation must avoid is
 //! listed in [`sim`].
@@ -26,8 +27,8 @@ mod workers;
 
 pub use clock::{Clock, Elapsed, Time, UnixTime};
 pub use files::{
-    Block, Fault, File, Files, OpenMode, PAGE_BYTES, SimFiles, Stopped, StoredFile, Unread, VisitTwin,
-    copy_name, copy_path, is_loss, is_stopped, without_copy,
+    Block, Fault, File, Files, OpenMode, PAGE_BYTES, Remote, RemoteFile, SimFiles, Stopped, StoredFile,
+    Unread, VisitTwin, copy_name, copy_path, is_loss, is_stopped, is_url, located, without_copy,
 };
 pub use net::{Accepted, Datagrams, Listener, Net, NetFaults, SimNet, Stream};
 pub use process::{Ran, peak_resident_bytes, resident_bytes, run_command};

@@ -63,6 +63,14 @@ pub enum IndexError {
         /// The lock.
         path: PathBuf,
     },
+    /// What is published has something that the repository does not know.
+    #[error("{target} holds what was imported there ({name}), and would lose it: import it into the repository, or publish elsewhere", target = target.display())]
+    Elsewhere {
+        /// Where to publish.
+        target: PathBuf,
+        /// An archive that was imported there.
+        name: String,
+    },
     /// The ledger or the archive.
     #[error(transparent)]
     Repository(#[from] RepositoryError),

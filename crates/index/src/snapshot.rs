@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatch;
-use mattock_env::{File, Files, OpenMode};
+use mattock_env::{File, Files, OpenMode, located};
 use mattock_repository::{LedgerReader, Row};
 
 use crate::error::IndexError;
@@ -108,8 +108,7 @@ impl Snapshot {
 
     /// Where the file is that a row names.
     pub fn archive(&self, warc_filename: &str) -> PathBuf {
-        // An absolute name takes the directory's place.
-        self.repository.join(warc_filename)
+        located(&self.repository, warc_filename)
     }
 
     /// The repository's directory.

@@ -23,7 +23,7 @@ use datafusion::physical_plan::union::UnionExec;
 use mattock_env::Files;
 
 use crate::source::Source;
-use crate::store::STORE_URL;
+use crate::store::{STORE_URL, name_of};
 
 /// See the module.
 #[derive(Debug)]
@@ -74,14 +74,9 @@ pub(crate) fn partitioned(
         let entry = files.entry(path)?.ok_or_else(|| {
             std::io::Error::new(std::io::ErrorKind::NotFound, format!("{} is missing", path.display()))
         })?;
-        found.push(PartitionedFile::new(absolute(path)?, entry.len));
+        found.push(PartitionedFile::new(name_of(path)?, entry.len));
     }
     Ok(found)
-}
-
-fn absolute(path: &std::path::Path) -> std::io::Result<String> {
-    let path = std::path::absolute(path)?;
-    path.to_str().map(str::to_string).ok_or_else(|| std::io::ErrorKind::InvalidFilename.into())
 }
 
 /// A scan of Parquet files in groups that the optimizer may divide among partitions.

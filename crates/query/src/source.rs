@@ -35,7 +35,7 @@ impl Source {
             schema,
             parts,
             tail,
-            archive: Arc::new(move |name| archives.join(name)),
+            archive: Arc::new(move |name| mattock_env::located(&archives, name)),
         }
     }
 }

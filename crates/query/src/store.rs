@@ -1,7 +1,8 @@
 //! The files of `env` as an object store, which is how DataFusion reads Parquet.
 //!
-//! Reading only. A path is the file's absolute path. Calls block, as all file calls of `env` do: what is read are ranges of
-//! column chunks, mostly out of the page cache, on threads that a query owns.
+//! Reading only. A location is the file's absolute path; that of a file by URL begins with a directory [`FAR`], which nobody has. Calls
+//! block, as all file calls of `env` do: what is read are ranges of column chunks, mostly out of the page cache, on threads that
+//! a query owns. Far away, the ranges of one call are asked for together.
 
 use std::fmt;
 use std::ops::Range;
@@ -15,10 +16,26 @@ use datafusion::object_store::{
     ObjectMeta, ObjectStore, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
 };
 use futures::stream::{BoxStream, StreamExt as _};
-use mattock_env::{File, Files, OpenMode};
+use mattock_env::{File, Files, OpenMode, is_url};
 
 /// The scheme and host under which the store is known.
 pub(crate) const STORE_URL: &str = "mattock://files/";
+
+/// The first part of a location that is a URL; scheme, bucket and key follow.
+const FAR: &str = ":";
+
+/// The location of a file, as DataFusion takes it.
+pub(crate) fn name_of(path: &std::path::Path) -> std::io::Result<String> {
+    let text = |path: &std::path::Path| path.to_str().map(str::to_string);
+    let name = match is_url(path) {
+        // No part of a location is empty: `file:///a` has no bucket.
+        true => {
+            text(path).map(|url| format!("/{FAR}/{}", url.replacen("://", "/", 1).replacen("//", "/", 1)))
+        }
+        false => text(&std::path::absolute(path)?),
+    };
+    name.ok_or_else(|| std::io::ErrorKind::InvalidFilename.into())
+}
 
 /// See the module.
 #[derive(Debug)]
@@ -54,7 +71,17 @@ pub(crate) fn path_of(location: &Path) -> PathBuf {
             }
         }
     }
-    PathBuf::from(std::ffi::OsString::from_vec(path))
+    let path = PathBuf::from(std::ffi::OsString::from_vec(path));
+    let far = path
+        .strip_prefix("/")
+        .ok()
+        .and_then(|path| path.strip_prefix(FAR).ok())
+        .and_then(|path| path.to_str());
+    match far.and_then(|far| far.split_once('/')) {
+        Some(("file", path)) => PathBuf::from(format!("file:///{path}")),
+        Some((scheme, rest)) => PathBuf::from(format!("{scheme}://{rest}")),
+        None => path,
+    }
 }
 
 fn failed(location: &Path, error: std::io::Error) -> Error {
@@ -74,10 +101,8 @@ fn refused<T>(operation: &str) -> Result<T> {
 }
 
 fn read(file: &File, location: &Path, range: Range<u64>) -> Result<Bytes> {
-    let length = usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
-    let mut bytes = vec![0; length];
-    file.read_exact_at(&mut bytes, range.start).map_err(|error| failed(location, error))?;
-    Ok(bytes.into())
+    let mut read = file.read_ranges(std::slice::from_ref(&range)).map_err(|error| failed(location, error))?;
+    Ok(read.pop().unwrap_or_default().into())
 }
 
 impl fmt::Display for EnvStore {
@@ -111,8 +136,8 @@ impl ObjectStore for EnvStore {
     }
 
     async fn get_ranges(&self, location: &Path, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
-        let file = self.open(location)?;
-        ranges.iter().map(|range| read(&file, location, range.clone())).collect()
+        let read = self.open(location)?.read_ranges(ranges).map_err(|error| failed(location, error))?;
+        Ok(read.into_iter().map(Bytes::from).collect())
     }
 
     async fn put_opts(&self, _: &Path, _: PutPayload, _: PutOptions) -> Result<PutResult> {
@@ -148,6 +173,13 @@ mod tests {
     fn names_come_back_as_they_were() {
         for name in ["/a/b.parquet", "/with blank/100%/%41/ü#?*~.parquet"] {
             assert_eq!(path_of(&Path::from(name)), PathBuf::from(name));
+            assert_eq!(name_of(std::path::Path::new(name)).unwrap(), name);
+        }
+        for url in
+            ["s3://bucket/a/b.parquet", "file:///with blank/100%/%41/ü#?*~.parquet", "http://[::1]:80/x"]
+        {
+            let name = name_of(std::path::Path::new(url)).unwrap();
+            assert_eq!(path_of(&Path::from(name)).to_str(), Some(url));
         }
     }
 }

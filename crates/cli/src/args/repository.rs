@@ -1,4 +1,4 @@
-//! Arguments of what asks and fills a repository: `query`, `get`, `history`, `index`, `import`, `export`, `materialize`.
+//! Arguments of what asks and fills a repository: `query`, `get`, `history`, `index`, `import`, `export`, `materialize`, `publish`.
 
 use std::path::PathBuf;
 
@@ -7,6 +7,7 @@ use mattock_crawl::units::parse_size;
 
 use super::analyzer::LoadedArgs;
 use super::parse_url;
+use crate::places::place;
 
 /// What asking takes.
 #[derive(Debug, clap::Args)]
@@ -15,7 +16,7 @@ pub(crate) struct AskArgs {
     #[arg(long, value_name = "SIZE", env = "MATTOCK_QUERY_MEMORY", value_parser = parse_size, default_value = "512MiB")]
     pub(crate) memory: u64,
 
-    /// Threads that compute; as many as there are cores if not given
+    /// Threads that compute; as many as there are cores if not given, and at least 8 that wait for a URL
     #[arg(long, value_name = "N", env = "MATTOCK_THREADS")]
     pub(crate) threads: Option<usize>,
 
@@ -31,8 +32,8 @@ pub(crate) struct AskArgs {
 #[derive(Debug, clap::Args)]
 #[command(args_override_self = true)]
 pub(crate) struct QueryArgs {
-    /// The crawl's directory, or that of a repository
-    #[arg(value_name = "DIR")]
+    /// The crawl's directory, or that of a repository; or the URL where it was published, like s3://bucket/prefix
+    #[arg(value_name = "DIR", value_parser = place())]
     pub(crate) dir: PathBuf,
 
     /// The query: `select name where content match "Rust"`, or SQL with --sql. `-` reads it from stdin
@@ -82,8 +83,8 @@ pub(crate) enum Format {
 #[derive(Debug, clap::Args)]
 #[command(args_override_self = true)]
 pub(crate) struct GetArgs {
-    /// The crawl's directory, or that of a repository
-    #[arg(value_name = "DIR")]
+    /// The crawl's directory, or that of a repository; or the URL where it was published, like s3://bucket/prefix
+    #[arg(value_name = "DIR", value_parser = place())]
     pub(crate) dir: PathBuf,
 
     /// The page's URL
@@ -116,8 +117,8 @@ pub(crate) enum Print {
 #[derive(Debug, clap::Args)]
 #[command(args_override_self = true)]
 pub(crate) struct HistoryArgs {
-    /// The crawl's directory, or that of a repository
-    #[arg(value_name = "DIR")]
+    /// The crawl's directory, or that of a repository; or the URL where it was published, like s3://bucket/prefix
+    #[arg(value_name = "DIR", value_parser = place())]
     pub(crate) dir: PathBuf,
 
     /// The page's URL
@@ -137,8 +138,8 @@ pub(crate) struct HistoryArgs {
 #[derive(Debug, clap::Args)]
 #[command(args_override_self = true)]
 pub(crate) struct IndexArgs {
-    /// The crawl's directory, or that of a repository
-    #[arg(value_name = "DIR")]
+    /// The crawl's directory, or that of a repository; or the URL where it was published, like s3://bucket/prefix
+    #[arg(value_name = "DIR", value_parser = place())]
     pub(crate) dir: PathBuf,
 
     /// Make all of it anew
@@ -150,12 +151,12 @@ pub(crate) struct IndexArgs {
 #[derive(Debug, clap::Args)]
 #[command(args_override_self = true)]
 pub(crate) struct ImportArgs {
-    /// The repository's directory: new, or one that has imports or a crawl already
-    #[arg(value_name = "DIR")]
+    /// The repository's directory or URL: new, or one that has imports or a crawl already
+    #[arg(value_name = "DIR", value_parser = place())]
     pub(crate) dir: PathBuf,
 
-    /// WARC or ARC files, plain, gzip or Zstandard
-    #[arg(value_name = "FILE", required = true)]
+    /// WARC or ARC files, plain, gzip or Zstandard; by path or URL
+    #[arg(value_name = "FILE", required = true, value_parser = place())]
     pub(crate) archives: Vec<PathBuf>,
 
     /// Copy the files into the repository; otherwise they are read where they are
@@ -175,8 +176,8 @@ pub(crate) struct ImportArgs {
 #[derive(Debug, clap::Args)]
 #[command(args_override_self = true)]
 pub(crate) struct ExportArgs {
-    /// The crawl's directory, or that of a repository
-    #[arg(value_name = "DIR")]
+    /// The crawl's directory, or that of a repository; or the URL where it was published, like s3://bucket/prefix
+    #[arg(value_name = "DIR", value_parser = place())]
     pub(crate) dir: PathBuf,
 
     /// What to write
@@ -210,8 +211,8 @@ pub(crate) enum ExportFormat {
 #[derive(Debug, clap::Args)]
 #[command(args_override_self = true)]
 pub(crate) struct MaterializeArgs {
-    /// The crawl's directory, or that of a repository
-    #[arg(value_name = "DIR")]
+    /// The crawl's directory, or that of a repository; or the URL where it was published, like s3://bucket/prefix
+    #[arg(value_name = "DIR", value_parser = place())]
     pub(crate) dir: PathBuf,
 
     /// The column: that of an analyzer
@@ -220,4 +221,21 @@ pub(crate) struct MaterializeArgs {
 
     #[command(flatten)]
     pub(crate) ask: AskArgs,
+}
+
+/// Arguments of `mattock publish`.
+#[derive(Debug, clap::Args)]
+#[command(args_override_self = true)]
+pub(crate) struct PublishArgs {
+    /// The crawl's directory, or that of a repository
+    #[arg(value_name = "DIR")]
+    pub(crate) dir: PathBuf,
+
+    /// Where to: a URL like s3://bucket/prefix, gs://bucket/prefix, az://container/prefix or file:///path, or a directory
+    #[arg(value_name = "URL", value_parser = place())]
+    pub(crate) target: PathBuf,
+
+    /// Print one JSON object with what was sent
+    #[arg(long)]
+    pub(crate) json: bool,
 }

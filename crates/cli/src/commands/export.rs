@@ -11,7 +11,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
 use arrow_schema::SchemaRef;
 use indicatif::HumanCount;
-use mattock_env::{Env, File, OpenMode};
+use mattock_env::{Env, File, OpenMode, located};
 use mattock_query::sink::Sink;
 use mattock_query::{Cancel, Language, Session};
 use mattock_repository::RecordFetcher;
@@ -19,6 +19,7 @@ use mattock_repository::RecordFetcher;
 use crate::args::repository::{ExportArgs, ExportFormat};
 use crate::exit::{Ended, Usage};
 use crate::output;
+use crate::places::{self, Places};
 use crate::repository::{Repository, options};
 use crate::signals;
 
@@ -27,7 +28,7 @@ const COLUMNS: &str = "url_surtkey, url, fetch_time, fetch_status, record_type, 
                        warc_record_offset, warc_record_length";
 
 pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<Ended> {
-    let env = Env::real();
+    let Places { env, .. } = Places::new();
     if env.files.entry(&args.output)?.is_some() {
         return Err(
             Usage(format!("{} is there already: it is not overwritten", args.output.display())).into()
@@ -43,7 +44,7 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<Ended> {
     let cancel = Cancel::new();
     let watched = cancel.clone();
     signals::when_interrupted(move || watched.cancel());
-    let root = std::path::absolute(&args.dir)?;
+    let root = places::absolute(&args.dir)?;
     let export = Export {
         env: &env,
         root: &root,
@@ -168,7 +169,7 @@ struct Records<'a> {
 impl Records<'_> {
     /// The record's gzip member: as it is, or made of what it is in.
     fn member(&mut self, file: &str, offset: u64, length: u64) -> anyhow::Result<&[u8]> {
-        let path = self.root.join(file);
+        let path = located(self.root, file);
         if self.open.as_ref().is_none_or(|(open, _)| *open != path) {
             let opened = self.env.files.open(&path, OpenMode::Read);
             self.open =

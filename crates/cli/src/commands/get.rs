@@ -3,22 +3,24 @@
 use std::io::{self, Write};
 
 use mattock_analyze::{Document, Value, built_in};
-use mattock_env::Env;
+use mattock_env::is_url;
 use mattock_weburl::WebUrl;
 
 use crate::args::repository::{GetArgs, Print};
 use crate::exit::{Ended, Usage};
 use crate::instances::{Instance, Records, instances};
+use crate::places::Places;
 use crate::repository::{Repository, milliseconds, plain_options};
 
 pub(crate) fn run(args: &GetArgs) -> anyhow::Result<Ended> {
-    let env = Env::real();
+    let Places { env, .. } = Places::new();
     let url = WebUrl::parse(&args.url)?;
     let session = Repository::open(&env, &args.dir)?.session(plain_options())?;
     let all = instances(&session, &url)?;
     let at = args.at.as_deref().map(milliseconds).transpose()?;
     let Some(instance) = chosen(&all, at) else {
         let what = match all.first() {
+            None if is_url(&args.dir) => format!("no instance of {} is stored", url.as_str()),
             None => format!(
                 "no instance of {} is stored; to see why: mattock why {} {}",
                 url.as_str(),

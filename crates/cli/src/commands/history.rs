@@ -1,7 +1,6 @@
 //! `mattock history`: the instances of a URL, and what changed from one to the next.
 
 use mattock_analyze::{Document, Value, built_in};
-use mattock_env::Env;
 use mattock_weburl::WebUrl;
 use serde::Serialize;
 use similar::{ChangeTag, TextDiff};
@@ -10,6 +9,7 @@ use crate::args::repository::HistoryArgs;
 use crate::exit::{Ended, Usage};
 use crate::instances::{Instance, Records, instances};
 use crate::output;
+use crate::places::Places;
 use crate::repository::{Repository, plain_options};
 
 /// An instance next to the one before it.
@@ -28,7 +28,7 @@ struct Step<'a> {
 }
 
 pub(crate) fn run(args: &HistoryArgs) -> anyhow::Result<Ended> {
-    let env = Env::real();
+    let Places { env, .. } = Places::new();
     let url = WebUrl::parse(&args.url)?;
     let session = Repository::open(&env, &args.dir)?.session(plain_options())?;
     let all = instances(&session, &url)?;

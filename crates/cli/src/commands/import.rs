@@ -3,21 +3,22 @@
 use std::path::{Path, PathBuf};
 
 use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressStyle};
-use mattock_env::{Env, OpenMode};
+use mattock_env::{Env, OpenMode, is_url};
 use mattock_index::{Foreign, Imported};
 
 use crate::args::repository::ImportArgs;
 use crate::exit::{Ended, Usage};
 use crate::output;
+use crate::places::{self, Places};
 use crate::repository::name_of;
 
 pub(crate) fn run(args: &ImportArgs) -> anyhow::Result<Ended> {
-    let env = Env::real();
-    let root = std::path::absolute(&args.dir)?;
+    let Places { env, .. } = Places::new();
+    let root = places::absolute(&args.dir)?;
     let mut foreign = Vec::new();
     let mut total = 0;
     for path in &args.archives {
-        let path = std::path::absolute(path)?;
+        let path = places::absolute(path)?;
         let found = env.files.entry(&path)?.filter(|entry| !entry.is_dir);
         let entry = found.ok_or_else(|| Usage(format!("there is no file {}", path.display())))?;
         total += entry.len;
@@ -51,6 +52,10 @@ pub(crate) fn run(args: &ImportArgs) -> anyhow::Result<Ended> {
 
 /// A file that stays where it is: named relative to the repository if it lies below it.
 fn in_place(root: &Path, path: PathBuf) -> anyhow::Result<Foreign> {
+    if is_url(root) && !is_url(&path) {
+        let message = "is on this machine only, where no reader of the URL finds it: add --copy";
+        return Err(Usage(format!("{} {message}", path.display())).into());
+    }
     let name = path.strip_prefix(root).unwrap_or(&path).to_str();
     let name =
         name.ok_or_else(|| Usage(format!("{} is not UTF-8: rename it, or use --copy", path.display())))?;
@@ -72,20 +77,7 @@ fn copied(env: &Env, root: &Path, path: &Path) -> anyhow::Result<Foreign> {
         }
         return Err(Usage(format!("{} is there already, and is another file", target.display())).into());
     }
-    let unfinished = directory.join(format!("{name}.unfinished"));
-    let copy = env.files.open(&unfinished, OpenMode::CreateOrTruncate)?;
-    let mut buffer = vec![0; 1 << 20];
-    let mut at = 0;
-    while at < length {
-        let count = source.read_at(&mut buffer, at)?;
-        if count == 0 {
-            break;
-        }
-        copy.write_all_at(&buffer[..count], at)?;
-        at += count as u64;
-    }
-    copy.sync()?;
-    env.files.rename(&unfinished, &target)?;
+    env.files.put(&source, length, &target, &mut |_| Ok(()))?;
     Ok(foreign)
 }
 

@@ -1,16 +1,21 @@
 //! `mattock index`: brings the index of a repository up to date.
 
 use indicatif::{HumanBytes, HumanCount, ProgressBar};
-use mattock_env::Env;
+use mattock_env::is_url;
 use mattock_index::Manifest;
 
 use crate::args::repository::IndexArgs;
-use crate::exit::Ended;
+use crate::exit::{Ended, Usage};
+use crate::places::Places;
 use crate::repository::Repository;
 
 pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Ended> {
-    let env = Env::real();
+    let Places { env, .. } = Places::new();
     let repository = Repository::open(&env, &args.dir)?;
+    if args.rebuild && is_url(&args.dir) {
+        let message = "what was published has no ledgers: rebuild the index of the crawl's directory, and publish it again";
+        return Err(Usage(message.into()).into());
+    }
     if args.rebuild && mattock_index::forget(&env.files, &args.dir)? {
         eprintln!("warning: the list of parts could not be read; what was imported has to be imported again");
     }

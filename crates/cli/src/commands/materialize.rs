@@ -1,16 +1,16 @@
 //! `mattock materialize`: keeps a column that is costly to compute.
 
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
-use mattock_env::Env;
 use mattock_query::Cancel;
 
 use crate::args::repository::MaterializeArgs;
 use crate::exit::Ended;
+use crate::places::Places;
 use crate::repository::{Repository, options};
 use crate::signals;
 
 pub(crate) fn run(args: &MaterializeArgs) -> anyhow::Result<Ended> {
-    let env = Env::real();
+    let Places { env, .. } = Places::new();
     let repository = Repository::open(&env, &args.dir)?;
     let session = repository.session(options(&env, &args.ask, &args.dir, &args.column)?)?;
     let cancel = Cancel::new();

@@ -17,6 +17,7 @@ pub(crate) mod import;
 pub(crate) mod index;
 pub(crate) mod lab;
 pub(crate) mod materialize;
+pub(crate) mod publish;
 pub(crate) mod query;
 pub(crate) mod robots;
 pub(crate) mod simweb;

@@ -3,18 +3,20 @@
 use std::io::{self, BufWriter, IsTerminal, Read, Write};
 
 use indicatif::{HumanBytes, HumanCount, HumanDuration, ProgressBar, ProgressStyle};
-use mattock_env::Env;
+use mattock_env::{Env, is_url};
 use mattock_query::sink::{CsvSink, FilesSink, JsonSink, ParquetSink, Sink, TableSink};
 use mattock_query::{Cancel, Failures, Language, Progress, Query, QueryError, Report};
 
 use crate::args::repository::{Format, QueryArgs};
 use crate::exit::{Ended, Usage};
 use crate::output;
+use crate::places::Places;
 use crate::repository::{Repository, options};
 use crate::signals;
 
 pub(crate) fn run(args: &QueryArgs) -> anyhow::Result<Ended> {
-    let env = Env::real();
+    let places = Places::new();
+    let env = &places.env;
     let text = match args.query.as_str() {
         "-" => {
             let mut text = String::new();
@@ -23,8 +25,8 @@ pub(crate) fn run(args: &QueryArgs) -> anyhow::Result<Ended> {
         }
         text => text.to_owned(),
     };
-    let repository = Repository::open(&env, &args.dir)?;
-    let session = repository.session(options(&env, &args.ask, &args.dir, &text)?)?;
+    let repository = Repository::open(env, &args.dir)?;
+    let session = repository.session(options(env, &args.ask, &args.dir, &text)?)?;
     let language = if args.sql { Language::Sql } else { Language::Wib };
     let queries = session.plan_all(&text, language)?;
     if args.explain {
@@ -34,16 +36,27 @@ pub(crate) fn run(args: &QueryArgs) -> anyhow::Result<Ended> {
         return Ok(Ended::Done);
     }
     let one = queries.len() == 1;
+    let asked = places.counts();
     let mut ended = Ended::Done;
     for query in queries {
         if !one && args.output.is_some() {
             return Err(Usage("several queries do not go into one file: write them one by one".into()).into());
         }
-        let report = ask(&env, args, query)?;
+        let report = ask(env, args, query)?;
         if report.cancelled {
             ended = Ended::Interrupted;
             break;
         }
+    }
+    if !args.quiet && is_url(&args.dir) {
+        let (before, after) = (asked, places.counts());
+        eprintln!(
+            "{} requests to open it and {} to ask it, {} of {} in all",
+            HumanCount(before.requests),
+            HumanCount(after.requests - before.requests),
+            HumanBytes(after.bytes_read),
+            args.dir.display()
+        );
     }
     Ok(ended)
 }
@@ -69,6 +82,9 @@ fn ask(env: &Env, args: &QueryArgs, query: Query) -> anyhow::Result<Report> {
         Format::Files => {
             let directory =
                 args.output.as_deref().ok_or_else(|| Usage("say which directory with --output".into()))?;
+            if is_url(directory) {
+                return Err(Usage("say which directory of this machine with --output".into()).into());
+            }
             Box::new(FilesSink::new(&env.files, directory))
         }
     };

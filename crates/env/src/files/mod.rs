@@ -1,18 +1,25 @@
-//! Files by path, real or in memory.
+//! Files by path, real or in memory; [by URL](remote), far away.
 //!
 //! Only what the crawler's structures need, and in the form that a crash can be reasoned about: positional reads and
 //! writes, explicit [`File::sync`], atomic rename, and [`Files::sync_dir`] for the directory entries themselves.
 //! All calls block; a real file's are meant for large blocks into the page cache.
 
 mod block;
+mod file;
 mod real;
+pub(crate) mod remote;
 mod sim;
 mod twice;
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use remote::Far;
 
 pub use block::{Block, PAGE_BYTES};
+pub use file::File;
+pub use remote::{Remote, RemoteFile, is_url, located};
 pub use sim::{Fault, SimFiles, Stopped, is_stopped};
 pub use twice::{Unread, VisitTwin, copy_name, copy_path, without_copy};
 
@@ -54,6 +61,7 @@ pub struct StoredFile {
 #[derive(Clone, Debug)]
 pub struct Files {
     kind: Kind,
+    remote: Option<Arc<dyn Remote>>,
 }
 
 #[derive(Clone, Debug)]
@@ -65,16 +73,31 @@ enum Kind {
 impl Files {
     /// The machine's file system.
     pub fn real() -> Files {
-        Files { kind: Kind::Real }
+        Files { kind: Kind::Real, remote: None }
     }
 
     /// Files in memory, with faults.
     pub fn simulated(files: SimFiles) -> Files {
-        Files { kind: Kind::Sim(files) }
+        Files { kind: Kind::Sim(files), remote: None }
+    }
+
+    /// The same, and what URLs name: a path that [is a URL](is_url) is then one of this store.
+    pub fn with_remote(mut self, remote: Arc<dyn Remote>) -> Files {
+        self.remote = Some(remote);
+        self
+    }
+
+    /// The store and the URL, if `path` is one.
+    fn far<'a>(&'a self, path: &'a Path) -> Option<Far<'a>> {
+        let remote = self.remote.as_ref()?;
+        is_url(path).then(|| path.to_str().map(|url| Far { remote, url })).flatten()
     }
 
     /// Opens a file.
     pub fn open(&self, path: &Path, mode: OpenMode) -> io::Result<File> {
+        if let Some(far) = self.far(path) {
+            return far.open(mode).map(File::Remote);
+        }
         match &self.kind {
             Kind::Real => real::open(path, mode).map(File::Real),
             Kind::Sim(files) => files.open(path, mode).map(File::Sim),
@@ -84,6 +107,9 @@ impl Files {
     /// Opens a file past the page cache (`O_DIRECT`), where the file system can do that: for large blocks that are not soon
     /// read again. Offsets and lengths must be multiples of [`PAGE_BYTES`], and the memory is best a [`Block`].
     pub fn open_direct(&self, path: &Path, mode: OpenMode) -> io::Result<File> {
+        if let Some(far) = self.far(path) {
+            return far.open(mode).map(File::Remote);
+        }
         match &self.kind {
             Kind::Real => real::open_direct(path, mode).map(File::Real),
             Kind::Sim(files) => files.open_direct(path, mode).map(File::Sim),
@@ -92,6 +118,9 @@ impl Files {
 
     /// Makes a directory and its parents.
     pub fn create_dir_all(&self, path: &Path) -> io::Result<()> {
+        if self.far(path).is_some() {
+            return Ok(());
+        }
         match &self.kind {
             Kind::Real => std::fs::create_dir_all(path),
             Kind::Sim(files) => files.create_dir_all(path),
@@ -100,6 +129,9 @@ impl Files {
 
     /// Makes the entries of a directory durable: files created, renamed or removed in it.
     pub fn sync_dir(&self, path: &Path) -> io::Result<()> {
+        if self.far(path).is_some() {
+            return Ok(());
+        }
         match &self.kind {
             Kind::Real => std::fs::File::open(path)?.sync_all(),
             Kind::Sim(files) => files.sync_dir(path),
@@ -108,6 +140,13 @@ impl Files {
 
     /// Renames a file, replacing what has the new name. Durable only after [`Files::sync_dir`].
     pub fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        match (self.far(from), self.far(to)) {
+            (None, None) => {}
+            (Some(from), Some(to)) => return from.rename(to.url),
+            (Some(far), None) | (None, Some(far)) => {
+                return Err(far.impossible("moved to or from this machine"));
+            }
+        }
         match &self.kind {
             Kind::Real => std::fs::rename(from, to),
             Kind::Sim(files) => files.rename(from, to),
@@ -116,6 +155,9 @@ impl Files {
 
     /// Gives a file a second name.
     pub fn hard_link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        if let Some(far) = self.far(from).or_else(|| self.far(to)) {
+            return Err(far.impossible("linked"));
+        }
         match &self.kind {
             Kind::Real => std::fs::hard_link(from, to),
             Kind::Sim(files) => files.hard_link(from, to),
@@ -124,6 +166,9 @@ impl Files {
 
     /// Removes a file.
     pub fn remove_file(&self, path: &Path) -> io::Result<()> {
+        if let Some(far) = self.far(path) {
+            return far.remote.remove(far.url);
+        }
         match &self.kind {
             Kind::Real => std::fs::remove_file(path),
             Kind::Sim(files) => files.remove_file(path),
@@ -132,6 +177,9 @@ impl Files {
 
     /// Removes a directory with everything in it.
     pub fn remove_dir_all(&self, path: &Path) -> io::Result<()> {
+        if let Some(far) = self.far(path) {
+            return far.remove_all();
+        }
         match &self.kind {
             Kind::Real => std::fs::remove_dir_all(path),
             Kind::Sim(files) => files.remove_dir_all(path),
@@ -140,6 +188,9 @@ impl Files {
 
     /// What is in a directory, sorted by name.
     pub fn list(&self, path: &Path) -> io::Result<Vec<StoredFile>> {
+        if let Some(far) = self.far(path) {
+            return far.remote.list(far.url);
+        }
         match &self.kind {
             Kind::Real => real::list(path),
             Kind::Sim(files) => files.list(path),
@@ -148,6 +199,9 @@ impl Files {
 
     /// The entry at `path`; `None` if there is none.
     pub fn entry(&self, path: &Path) -> io::Result<Option<StoredFile>> {
+        if let Some(far) = self.far(path) {
+            return far.entry();
+        }
         match &self.kind {
             Kind::Real => real::entry(path),
             Kind::Sim(files) => files.entry(path),
@@ -156,6 +210,9 @@ impl Files {
 
     /// Bytes that can still be written on the file system that holds `path`.
     pub fn free_bytes(&self, path: &Path) -> io::Result<u64> {
+        if self.far(path).is_some() {
+            return Ok(u64::MAX);
+        }
         match &self.kind {
             Kind::Real => real::free_bytes(path),
             Kind::Sim(files) => files.free_bytes(),
@@ -164,7 +221,7 @@ impl Files {
 
     /// A whole file.
     pub fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
-        if let Kind::Real = self.kind {
+        if matches!(self.kind, Kind::Real) && self.far(path).is_none() {
             // Pipes have neither a length nor places, but can be read.
             return std::fs::read(path);
         }
@@ -178,16 +235,48 @@ impl Files {
     /// Replaces a small file as one step: after a crash it holds the old bytes or the new ones, and once this has
     /// returned, the new ones.
     pub fn write_atomic(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        if self.far(path).is_some() {
+            // It is whole or not there: nothing need be put aside.
+            let file = self.open(path, OpenMode::CreateOrTruncate)?;
+            file.write_all_at(bytes, 0)?;
+            return file.sync();
+        }
         let temporary = self.write_aside(path, bytes)?;
+        self.rename(&temporary, path)?;
+        self.sync_dir(&directory_of(path))
+    }
+
+    /// Puts the first `length` bytes of another file at `path`, as one step: they are there whole and durable, or not at all. `sent` hears
+    /// of bytes that are written; an error of it ends the matter.
+    pub fn put(
+        &self,
+        content: &File,
+        length: u64,
+        path: &Path,
+        sent: &mut dyn FnMut(u64) -> io::Result<()>,
+    ) -> io::Result<()> {
+        if let Some(far) = self.far(path) {
+            return far.remote.put(far.url, content, length, sent);
+        }
+        let temporary = aside(path)?;
+        let file = self.open(&temporary, OpenMode::CreateOrTruncate)?;
+        let mut buffer = vec![0; 1 << 20];
+        let mut at = 0;
+        while at < length {
+            let count = buffer.len().min(usize::try_from(length - at).unwrap_or(usize::MAX));
+            content.read_exact_at(&mut buffer[..count], at)?;
+            file.write_all_at(&buffer[..count], at)?;
+            sent(count as u64)?;
+            at += count as u64;
+        }
+        file.sync()?;
         self.rename(&temporary, path)?;
         self.sync_dir(&directory_of(path))
     }
 
     /// Writes what is to be put in the place of a file, and syncs it; where it is.
     fn write_aside(&self, path: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
-        let mut name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_os_string();
-        name.push(".tmp");
-        let temporary = path.with_file_name(name);
+        let temporary = aside(path)?;
         let file = self.open(&temporary, OpenMode::CreateOrTruncate)?;
         file.write_all_at(bytes, 0)?;
         file.sync()?;
@@ -195,97 +284,18 @@ impl Files {
     }
 }
 
+/// Where a file is written before it takes the place of `path`.
+fn aside(path: &Path) -> io::Result<PathBuf> {
+    let mut name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_os_string();
+    name.push(".tmp");
+    Ok(path.with_file_name(name))
+}
+
 /// The directory that holds `path`; `.` for a bare name.
 fn directory_of(path: &Path) -> PathBuf {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
         _ => PathBuf::from("."),
-    }
-}
-
-/// An open file. Reads and writes name their place; there is no cursor.
-#[derive(Debug)]
-pub enum File {
-    /// Of the operating system.
-    Real(std::fs::File),
-    /// In memory.
-    Sim(sim::SimFile),
-}
-
-impl File {
-    /// Reads up to `buffer.len()` bytes at `offset`; 0 at the end.
-    pub fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        match self {
-            File::Real(file) => std::os::unix::fs::FileExt::read_at(file, buffer, offset),
-            File::Sim(file) => file.read_at(buffer, offset),
-        }
-    }
-
-    /// Fills `buffer` from `offset`; [`io::ErrorKind::UnexpectedEof`] if the file is too short.
-    pub fn read_exact_at(&self, mut buffer: &mut [u8], mut offset: u64) -> io::Result<()> {
-        while !buffer.is_empty() {
-            match self.read_at(buffer, offset) {
-                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-                Ok(count) => {
-                    buffer = &mut buffer[count..];
-                    offset += count as u64;
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
-    }
-
-    /// Writes all of `bytes` at `offset`. After an error any part of it may have been written.
-    pub fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
-        match self {
-            File::Real(file) => std::os::unix::fs::FileExt::write_all_at(file, bytes, offset),
-            File::Sim(file) => file.write_all_at(bytes, offset),
-        }
-    }
-
-    /// Bytes in the file.
-    pub fn len(&self) -> io::Result<u64> {
-        match self {
-            File::Real(file) => file.metadata().map(|metadata| metadata.len()),
-            File::Sim(file) => file.len(),
-        }
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> io::Result<bool> {
-        self.len().map(|len| len == 0)
-    }
-
-    /// Cuts the file off, or extends it with zeros.
-    pub fn set_len(&self, len: u64) -> io::Result<()> {
-        match self {
-            File::Real(file) => file.set_len(len),
-            File::Sim(file) => file.set_len(len),
-        }
-    }
-
-    /// Locks the file for this process until it is closed; false if another process has it. A simulated world has one
-    /// process, which always gets it.
-    pub fn try_lock(&self) -> io::Result<bool> {
-        match self {
-            File::Real(file) => match file.try_lock() {
-                Ok(()) => Ok(true),
-                Err(std::fs::TryLockError::WouldBlock) => Ok(false),
-                Err(std::fs::TryLockError::Error(error)) => Err(error),
-            },
-            File::Sim(_) => Ok(true),
-        }
-    }
-
-    /// Makes content and length durable. After an error what was written since the last success must be treated as
-    /// lost: never retry a failed sync into an acknowledgement.
-    pub fn sync(&self) -> io::Result<()> {
-        match self {
-            File::Real(file) => file.sync_data(),
-            File::Sim(file) => file.sync(),
-        }
     }
 }
 

@@ -154,6 +154,7 @@ impl Stream {
     pub(super) fn take_buffers(&mut self, other: &mut Stream) {
         self.consume_all();
         other.consume_all();
+        other.file.release();
         self.plain = std::mem::take(&mut other.plain);
         if let (Some(own), Some(others)) = (self.input_mut(), other.input_mut()) {
             own.give_buffer(others.take_buffer());

@@ -1,0 +1,97 @@
+//! `mattock publish`: puts a repository into object storage, from where it is asked by its URL.
+
+use std::io;
+
+use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressStyle};
+use mattock_env::Env;
+use mattock_index::{Manifest, Sending};
+use mattock_query::Cancel;
+
+use crate::args::repository::PublishArgs;
+use crate::exit::{Ended, Usage};
+use crate::output;
+use crate::places::{self, Places};
+use crate::repository::Repository;
+use crate::signals;
+
+pub(crate) fn run(args: &PublishArgs) -> anyhow::Result<Ended> {
+    let Places { env, .. } = Places::new();
+    let (root, target) = (places::absolute(&args.dir)?, places::absolute(&args.target)?);
+    if root == target
+        || target == places::absolute(std::path::Path::new(&format!("file://{}", root.display())))?
+    {
+        return Err(
+            Usage(format!("{} is what would be published: name another place", target.display())).into()
+        );
+    }
+    let (repository, manifest) = indexed(&env, args)?;
+    let cancel = Cancel::new();
+    let watched = cancel.clone();
+    signals::when_interrupted(move || watched.cancel());
+    let style =
+        ProgressStyle::with_template("{bar:30} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left  {msg}");
+    let bar = ProgressBar::new(1).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    let mut told = |sending: Sending<'_>| {
+        match sending {
+            Sending::Total(bytes) => bar.set_length(bytes.max(1)),
+            Sending::File(path) => {
+                bar.set_message(path.file_name().unwrap_or_default().to_string_lossy().into_owned());
+            }
+            Sending::Sent(bytes) | Sending::There(bytes) => bar.inc(bytes),
+        }
+        if cancel.is_cancelled() { Err(io::ErrorKind::Interrupted.into()) } else { Ok(()) }
+    };
+    let published =
+        mattock_index::publish(&env.files, &root, &manifest, repository.archives(), &target, &mut told);
+    bar.finish_and_clear();
+    if cancel.is_cancelled() {
+        eprintln!("Stopped: what was sent stays there, and the same command goes on with it.");
+        return Ok(Ended::Interrupted);
+    }
+    let published = published?;
+    if args.json {
+        output::print_json(&serde_json::json!({
+            "rows": published.rows, "files_sent": published.files_sent, "bytes_sent": published.bytes_sent,
+            "files_there": published.files_there, "bytes_there": published.bytes_there,
+        }))?;
+    }
+    eprintln!(
+        "{} rows are in {}: {} file(s) of {} were sent, {} of {} were there already",
+        HumanCount(published.rows),
+        args.target.display(),
+        HumanCount(published.files_sent),
+        HumanBytes(published.bytes_sent),
+        HumanCount(published.files_there),
+        HumanBytes(published.bytes_there)
+    );
+    Ok(Ended::Done)
+}
+
+/// The repository with an index that holds all that is committed, and nothing that came later.
+fn indexed(env: &Env, args: &PublishArgs) -> anyhow::Result<(Repository, Manifest)> {
+    let bar = ProgressBar::new_spinner();
+    loop {
+        let repository = Repository::open(env, &args.dir)?;
+        let updated = repository.index(1, |rows| {
+            bar.inc(rows);
+            bar.set_message(format!("{} rows", HumanCount(bar.position())));
+        })?;
+        let manifest = Manifest::read(&env.files, &args.dir)?;
+        if !repository.is_up_to(&manifest) {
+            // A crawl that runs has made a checkpoint, and somebody else an index of it.
+            continue;
+        }
+        bar.finish_and_clear();
+        if updated.damaged > 0 {
+            eprintln!(
+                "warning: {} block(s) of ledgers cannot be read, and their rows are missing: `mattock check` says more",
+                updated.damaged
+            );
+        }
+        if manifest.parts.is_empty() {
+            let message = "nothing is stored yet: there is nothing to publish";
+            return Err(Usage(format!("{}: {message}", args.dir.display())).into());
+        }
+        return Ok((repository, manifest));
+    }
+}
