@@ -9,9 +9,11 @@ use std::path::Path;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int16Type, TimestampMillisecondType};
 use arrow_array::{Array, RecordBatch};
-use mattock_env::{Env, File, OpenMode};
+use mattock_env::{Env, File, OpenMode, is_url};
 use mattock_repository::StoredRecord;
 use serde::Serialize;
+
+use crate::exit::Usage;
 
 /// Prints a text as it is, and at once: a reader may be waiting for it.
 pub(crate) fn print(text: &str) -> io::Result<()> {
@@ -27,9 +29,11 @@ pub(crate) fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
 
 /// A new file to write to; one that is there is replaced.
 pub(crate) fn create(env: &Env, path: &Path) -> anyhow::Result<FileWriter> {
+    if is_url(path) {
+        return Err(Usage(format!("{} is a URL: answers are written to this machine", path.display())).into());
+    }
     let file = env.files.open(path, OpenMode::CreateOrTruncate);
-    let file =
-        file.map_err(|error| crate::exit::Usage(format!("cannot write {}: {error}", path.display())))?;
+    let file = file.map_err(|error| Usage(format!("cannot write {}: {error}", path.display())))?;
     Ok(FileWriter { file, at: 0 })
 }
 

@@ -91,9 +91,11 @@ impl Repository {
     /// Opens it for queries.
     pub(crate) fn session(&self, options: Options) -> anyhow::Result<Session> {
         // Rows that are in no part are read from ledgers each time; what cannot be written is no reason not to ask.
-        match self.index(TAIL_ROWS, |_| {}) {
-            Ok(_) | Err(IndexError::Io { .. } | IndexError::Locked { .. }) => {}
-            Err(error) => return Err(error.into()),
+        if !is_url(&self.root) {
+            match self.index(TAIL_ROWS, |_| {}) {
+                Ok(_) | Err(IndexError::Io { .. } | IndexError::Locked { .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
         }
         let snapshot = self.snapshot()?;
         if snapshot.damaged() > 0 {

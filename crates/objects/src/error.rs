@@ -81,7 +81,12 @@ pub enum ObjectsError {
 impl ObjectsError {
     /// What a store said of `url`.
     pub(crate) fn store(url: &str, error: &Error) -> ObjectsError {
+        let why = told(error);
         let kind = match error {
+            // Lists say so in words of their own.
+            _ if ["NoSuchBucket", "ContainerNotFound"].iter().any(|word| why.contains(word)) => {
+                io::ErrorKind::NotFound
+            }
             Error::NotFound { .. } => io::ErrorKind::NotFound,
             Error::AlreadyExists { .. } => io::ErrorKind::AlreadyExists,
             Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => io::ErrorKind::PermissionDenied,
@@ -90,7 +95,7 @@ impl ObjectsError {
         };
         let address = Address::parse(url).ok();
         let hint = address.map(|address| hint(address, kind)).unwrap_or_default();
-        ObjectsError::Store { url: url.to_owned(), why: told(error), hint, kind }
+        ObjectsError::Store { url: url.to_owned(), why, hint, kind }
     }
 }
 

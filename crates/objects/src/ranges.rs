@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn near_ones_are_joined() {
-        assert_eq!(joined(&[5..10, 0..5, 20..20]), [0..10]);
+        assert_eq!(joined(&[5..10, 0..5, 20..20]), [Range { start: 0, end: 10 }]);
         let far = GAP_BYTES_MAX + 11;
         assert_eq!(joined(&[far..far + 1, 0..10]), [0..10, far..far + 1]);
         assert_eq!(joined(&[0..JOINED_BYTES_MAX, JOINED_BYTES_MAX..JOINED_BYTES_MAX + 1]).len(), 2);

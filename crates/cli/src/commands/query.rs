@@ -82,6 +82,9 @@ fn ask(env: &Env, args: &QueryArgs, query: Query) -> anyhow::Result<Report> {
         Format::Files => {
             let directory =
                 args.output.as_deref().ok_or_else(|| Usage("say which directory with --output".into()))?;
+            if is_url(directory) {
+                return Err(Usage("say which directory of this machine with --output".into()).into());
+            }
             Box::new(FilesSink::new(&env.files, directory))
         }
     };

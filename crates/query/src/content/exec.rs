@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use datafusion::arrow::array::RecordBatch;
 use datafusion::common::tree_node::TreeNodeRecursion;
-use datafusion::common::{Result, internal_err};
+use datafusion::common::{DataFusionError, Result, internal_err};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::expressions::col;
 use datafusion::physical_expr::{
@@ -208,6 +208,9 @@ impl PartitionState {
             let Some(rows) = self.shared.lock().await.next().await? else { return Ok(None) };
             let before = self.reader.bytes_read();
             self.done = self.work.run(&mut self.reader, &rows)?;
+            if let Some(why) = self.reader.unreachable() {
+                return Err(DataFusionError::External(why.into()));
+            }
             self.done.reverse();
             let tally = &self.work.tally;
             Tally::add(&tally.rows, rows.num_rows() as u64);

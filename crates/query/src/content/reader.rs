@@ -1,11 +1,12 @@
 //! Reads one document by its place in an archive.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use datafusion::execution::TaskContext;
+use mattock_env::is_url;
 use mattock_repository::http::{BodyDecoder, parse_response};
-use mattock_repository::{Digest, RecordFetcher, RecordType};
+use mattock_repository::{Digest, RecordFetcher, RecordType, RepositoryError};
 
 use super::exec::Stores;
 
@@ -34,6 +35,8 @@ pub(super) struct Reader {
     last: Option<(String, PathBuf)>,
     /// The head of a revisit, whose body is another record's.
     head: Vec<u8>,
+    /// Why archives cannot be reached any more. That concerns no single document: nothing is read from then on.
+    unreachable: Option<String>,
 }
 
 impl Reader {
@@ -47,6 +50,7 @@ impl Reader {
             decoder: BodyDecoder::new(BODY_BYTES_MAX),
             last: None,
             head: Vec::new(),
+            unreachable: None,
         }
     }
 
@@ -55,13 +59,22 @@ impl Reader {
         self.fetcher.bytes_read() + self.originals.bytes_read()
     }
 
+    /// Why the query cannot go on, if it cannot: a network that is down says nothing about documents.
+    pub(super) fn unreachable(&mut self) -> Option<String> {
+        self.unreachable.take()
+    }
+
     /// The document in the archive `name` at `offset`; what is wrong if it cannot be read.
     pub(super) fn read(&mut self, name: &str, offset: u64, length: u64) -> Result<Stored<'_>, String> {
+        if let Some(why) = &self.unreachable {
+            return Err(why.clone());
+        }
         if self.last.as_ref().is_none_or(|(last, _)| last != name) {
             self.last = Some((name.to_string(), (self.stores.archives.path)(name)));
         }
         let Some((_, path)) = &self.last else { return Err("no archive is open".to_string()) };
-        let record = self.fetcher.fetch(path, offset, length).map_err(|error| error.to_string())?;
+        let record = self.fetcher.fetch(path, offset, length);
+        let record = record.map_err(|error| judged(path, &error, &mut self.unreachable))?;
         if record.kind() == Some(RecordType::Revisit) {
             let head = parse_response(record.block);
             let (status, head) = head.map_or((0, &[][..]), |head| (head.status, head.head));
@@ -73,7 +86,8 @@ impl Reader {
             let (name, offset, length) =
                 original.ok_or("a revisit of a record that is not in this repository")?;
             let path = (self.stores.archives.path)(&name);
-            let record = self.originals.fetch(&path, offset, length).map_err(|error| error.to_string())?;
+            let record = self.originals.fetch(&path, offset, length);
+            let record = record.map_err(|error| judged(&path, &error, &mut self.unreachable))?;
             let response = parse_response(record.block).ok_or("a revisit of a record without an answer")?;
             let status = if status == 0 { response.status } else { status };
             return Ok(Stored { status, head: &self.head, body: self.decoder.decode(&response).bytes });
@@ -87,4 +101,13 @@ impl Reader {
             None => Stored { status: 0, head: &[], body: block },
         })
     }
+}
+
+/// What is wrong with a document; or, if it is nothing about it, with the store.
+fn judged(path: &Path, error: &RepositoryError, unreachable: &mut Option<String>) -> String {
+    let text = error.to_string();
+    if is_url(path) && matches!(error, RepositoryError::Io { .. }) && !error.is_loss() {
+        *unreachable = Some(text.clone());
+    }
+    text
 }
