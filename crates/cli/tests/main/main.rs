@@ -15,6 +15,7 @@ mod killed;
 mod lab;
 mod mistakes;
 mod process;
+mod published;
 mod robots;
 mod secured;
 mod served;

@@ -1,0 +1,191 @@
+//! Repositories by URL: published, asked, filled, and what users do wrong with them. The store is a directory (`file:`), reached in the
+//! same way as all others; S3's own protocol is a step of CI.
+
+use std::path::Path;
+use std::process::Output;
+
+use mattock_env::Files;
+
+use crate::process::{MATTOCK, Scratch};
+use crate::served::{Served, world};
+
+/// An archive that is no crawl's.
+fn foreign(scratch: &Scratch, name: &str, page: &str) {
+    let http =
+        format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<title>Foreign {page}</title><p>Hello");
+    scratch.write(
+        name,
+        &format!(
+            "WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://foreign.example/{page}\r\nWARC-Date: 2026-01-01T00:00:00Z\r\n\
+             WARC-Record-ID: <urn:test:{page}>\r\nContent-Type: application/http; msgtype=response\r\n\
+             Content-Length: {}\r\n\r\n{http}\r\n\r\n",
+            http.len()
+        ),
+    );
+}
+
+fn done(output: Output) -> String {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// What is printed, in order: rows of an answer have none.
+fn rows(scratch: &Scratch, arguments: &[&str]) -> Vec<String> {
+    let text = done(scratch.mattock(arguments));
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    lines.sort();
+    lines
+}
+
+/// What is said when it does not go well.
+fn refused(scratch: &Scratch, arguments: &[&str]) -> String {
+    let output = scratch.mattock(arguments);
+    assert!(!output.status.success(), "{arguments:?}");
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+const QUERIES: [&[&str]; 6] = [
+    &["select name, insertionDate, size, instance_number where status = 200"],
+    &["select name, title, text where match(name, \"index\")"],
+    &["[samplingProb=0.05, samplingSeed=7] select name, content, language"],
+    &["--sql", "select url_host_tld, count(*), max(fetch_time) from documents group by 1"],
+    &["--sql", "select title, count(*) from documents where content_mime_type = 'text/html' group by 1"],
+    &["--sql", "select warc_filename, count(*), sum(length(text)) from documents group by 1"],
+];
+
+#[test]
+fn a_published_repository_gives_the_same_answers() {
+    let scratch = Scratch::new("published");
+    let served = Served::start(11, "0ms", 0);
+    scratch.write("small.toml", "[archive]\nfile_size = '300KB'\n");
+    done(
+        scratch
+            .command(MATTOCK)
+            .args(&served.crawl)
+            .args(["--config", "small.toml", "--quiet"])
+            .output()
+            .unwrap(),
+    );
+    drop(served);
+    foreign(&scratch, "foreign.warc", "one");
+    done(scratch.mattock(&["import", "crawl", "foreign.warc"]));
+    done(scratch.mattock(&["materialize", "crawl", "title"]));
+    done(scratch.mattock(&["export", "crawl", "--format", "cdxj", "--output", "crawl/site.cdxj"]));
+
+    let url = &format!("file://{}/far%20away/web/", scratch.path().display());
+    let report: serde_json::Value =
+        serde_json::from_str(&done(scratch.mattock(&["publish", "crawl", url, "--json"]))).unwrap();
+    assert!(report["files_sent"].as_u64() > Some(5) && report["files_there"] == 0, "{report}");
+    assert!(scratch.is_there("far away/web/index/INDEX") && scratch.is_there("far away/web/site.cdxj"));
+    let report: serde_json::Value =
+        serde_json::from_str(&done(scratch.mattock(&["publish", "crawl", url, "--json"]))).unwrap();
+    assert!(
+        report["files_sent"] == 0 && report["bytes_sent"] == 0 && report["files_there"].as_u64() > Some(5),
+        "{report}"
+    );
+
+    let page = world(11).truth(100_000).unwrap().pages.into_iter().next().unwrap().to_string();
+    let asked = |place: &str| {
+        let mut answers: Vec<Vec<String>> = Vec::new();
+        for query in QUERIES {
+            answers
+                .push(rows(&scratch, &[&["query", place, "--quiet", "--format", "jsonl"], query].concat()));
+        }
+        for print in ["body", "head", "text", "record"] {
+            answers.push(rows(&scratch, &["get", place, &page, "--print", print]));
+        }
+        answers.push(rows(&scratch, &["history", place, &page, "--json", "--diff"]));
+        answers.push(rows(&scratch, &["history", place, "http://foreign.example/one"]));
+        for format in ["warc", "cdxj"] {
+            done(scratch.mattock(&["export", place, "--format", format, "--output", "exported"]));
+            let bytes = Files::real().read(&scratch.path().join("exported")).unwrap();
+            answers.push(vec![format!("{} bytes, {:?}", bytes.len(), bytes)]);
+            Files::real().remove_file(&scratch.path().join("exported")).unwrap();
+        }
+        answers
+    };
+    let here = asked("crawl");
+    // What was published stands by itself.
+    Files::real().rename(&scratch.path().join("crawl"), &scratch.path().join("gone")).unwrap();
+    Files::real().remove_file(&scratch.path().join("foreign.warc")).unwrap();
+    let there = asked(url);
+    assert!(here.iter().all(|answer| !answer.is_empty()));
+    for (at, (here, there)) in here.iter().zip(&there).enumerate() {
+        assert!(here == there, "answer {at} differs");
+    }
+    let said = scratch.mattock(&["query", url, "[samplingProb=0.01, samplingSeed=1] select name, text"]);
+    assert!(String::from_utf8_lossy(&said.stderr).contains("requests to open it and"), "{said:?}");
+}
+
+#[test]
+fn a_repository_by_url_is_filled() {
+    let scratch = Scratch::new("filled_by_url");
+    let url = |name: &str| format!("file://{}/{name}", scratch.path().display());
+    foreign(&scratch, "one.warc", "one");
+    foreign(&scratch, "two.warc", "two");
+    let titles = ["--quiet", "--sql", "select title, warc_filename from documents order by 1"];
+
+    // An archive that lies somewhere else is read where it is.
+    done(scratch.mattock(&["import", "near", &url("one.warc")]));
+    let answer = done(scratch.mattock(&[&["query", "near"][..], &titles].concat()));
+    assert_eq!(answer, format!("{{\"title\":\"Foreign one\",\"warc_filename\":\"{}\"}}\n", url("one.warc")));
+
+    // A repository made at a URL holds what it names.
+    let far = &url("far");
+    assert!(refused(&scratch, &["import", far, "two.warc"]).contains("add --copy"));
+    done(scratch.mattock(&["import", far, "two.warc", "--copy"]));
+    done(scratch.mattock(&["import", far, &url("one.warc")]));
+    assert!(done(scratch.mattock(&["import", far, &url("one.warc"), "--json"])).contains("\"known\":1"));
+    let before = rows(&scratch, &[&["query", far][..], &titles].concat());
+    assert_eq!(before.len(), 2);
+    done(scratch.mattock(&["materialize", far, "title"]));
+    assert!(scratch.is_there("far/columns/title-1/part-00000.parquet"));
+    assert!(!scratch.is_there("far/columns/title-1/part-00000.parquet.tmp"));
+    let nothing = scratch.mattock(&["materialize", far, "title"]);
+    assert!(String::from_utf8_lossy(&nothing.stderr).contains("Nothing new"), "{nothing:?}");
+    Files::real().remove_file(&scratch.path().join("one.warc")).unwrap();
+    assert_eq!(rows(&scratch, &[&["query", far][..], &titles].concat()), before, "kept values");
+    done(scratch.mattock(&["index", far]));
+    assert!(refused(&scratch, &["index", far, "--rebuild"]).contains("publish it again"));
+
+    // Nothing that is only there is lost.
+    let said = refused(&scratch, &["publish", "near", far]);
+    assert!(said.contains("would lose it") && said.contains("two.warc"), "{said}");
+    done(scratch.mattock(&["publish", "near", &url("other")]));
+    assert!(!Path::new(&scratch.path().join("other/outside")).is_dir(), "what has a URL stays there");
+}
+
+#[test]
+fn mistakes_with_urls() {
+    let scratch = Scratch::new("mistakes_with_urls");
+    foreign(&scratch, "one.warc", "one");
+    done(scratch.mattock(&["import", "near", "one.warc"]));
+    scratch.snapshot("url_of_another_scheme", &["query", "ftp://server/web", "select name"]);
+    scratch.snapshot("url_without_a_bucket", &["query", "s3:///web", "select name"]);
+    scratch.snapshot("url_of_another_machine", &["publish", "near", "file://server/web"]);
+    scratch.snapshot("no_repository_at_a_url", &["query", "file:///no/such/place", "select name"]);
+    assert!(
+        refused(&scratch, &["publish", "nothing", "file:///no/such/place"]).contains("there is no crawl in")
+    );
+    let itself = format!("file://{}/near", scratch.path().display());
+    for target in ["near", &itself] {
+        assert!(refused(&scratch, &["publish", "near", target]).contains("is what would be published"));
+    }
+    assert!(refused(&scratch, &["import", "other", "file:///no/such.warc"]).contains("there is no file"));
+    // Paths that look a little like URLs are paths.
+    for path in ["C:\\web", "C:/web", "a:b", "./s3://web"] {
+        let said = refused(&scratch, &["query", path, "select name"]);
+        assert!(said.contains("there is no crawl in"), "{path}: {said}");
+    }
+    let nobody = scratch
+        .command(MATTOCK)
+        .args(["query", "s3://bucket/web", "select name"])
+        .env("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
+        .env("AWS_METADATA_ENDPOINT", "http://127.0.0.1:9")
+        .env_remove("AWS_ACCESS_KEY_ID")
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&nobody.stderr);
+    assert_eq!(nobody.status.code(), Some(1), "{said}");
+    assert!(said.contains("s3://bucket/web") && said.contains("hint: set AWS_ACCESS_KEY_ID"), "{said}");
+}
