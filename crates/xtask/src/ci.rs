@@ -1,7 +1,7 @@
 //! `cargo xtask ci`: the steps in order, each with its time, up to the first that fails.
 //!
 //! The order puts what is quick and often wrong first. The steps that compile share one target directory, profile and
-//! set of features: `clippy` and `doc` use each other's metadata, `test`, `warc` and `console` each other's object code.
+//! set of features: `clippy` and `doc` use each other's metadata, `test`, `warc`, `objects` and `console` each other's object code.
 
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 
 use crate::workspace::Workspace;
-use crate::{console, licences, process, room, tree, warc};
+use crate::{console, licences, objects, process, room, tree, warc};
 
 struct Step {
     name: &'static str,
@@ -19,7 +19,7 @@ struct Step {
     run: fn(&Workspace) -> Result<()>,
 }
 
-const STEPS: [Step; 9] = [
+const STEPS: [Step; 10] = [
     Step {
         name: "room",
         about: "the disk has room for what follows",
@@ -64,6 +64,13 @@ const STEPS: [Step; 9] = [
         hint: "to look closer, `cargo run -- simweb serve --preset tiny --seed 7` prints the crawl to run beside it; \
                on a machine without Python or a package index, `cargo xtask ci --skip warc` does the rest",
         run: warc::check,
+    },
+    Step {
+        name: "objects",
+        about: "a repository in object storage, over S3's protocol: published, killed, gone on with, and asked",
+        hint: "target/xtask/objects has the server's log of requests; \
+               on a machine without Python or a package index, `cargo xtask ci --skip objects` does the rest",
+        run: objects::check,
     },
     Step {
         name: "console",

@@ -11,7 +11,9 @@
 mod ci;
 mod console;
 mod licences;
+mod objects;
 mod process;
+mod python;
 mod room;
 mod spdx;
 mod tree;

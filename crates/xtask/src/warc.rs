@@ -14,10 +14,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use anyhow::{Context, Result, anyhow, bail, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
 use serde_json::{Value, json};
 
 use crate::process::{self, Background};
+use crate::python::Python;
 use crate::workspace::Workspace;
 
 /// The readers, pinned so that the step means the same every day.
@@ -31,6 +32,9 @@ const READERS: [&str; 7] = [
     // pywb takes parts of it at run time.
     "setuptools==80.9.0",
 ];
+
+/// What shows that they are there.
+const IMPORTS: &str = "import duckdb, fastwarc.warc, pyarrow.parquet, pywb, warcio.archiveiterator";
 
 const WORLD: [&str; 4] = ["--preset", "tiny", "--seed", "7"];
 
@@ -47,7 +51,7 @@ const STOP_LIMIT: Duration = Duration::from_secs(20);
 pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     let target = workspace.target_directory()?;
     // First what may be missing on this machine, then what takes long.
-    let python = Python::prepare(workspace, &target.join("xtask/python"))?;
+    let python = Python::prepare(workspace, &target.join("xtask/python"), &READERS, IMPORTS)?;
     // The whole workspace's features, as in the `test` step, so that nothing is compiled twice.
     process::run(workspace.cargo([
         "build",
@@ -62,8 +66,14 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     let mattock = target.join("debug").join(format!("mattock{}", std::env::consts::EXE_SUFFIX));
     for (compression, suffix) in COMPRESSIONS {
         let scratch = Scratch::create(target.join("xtask/warc"))?;
-        let crawl =
-            Crawl { workspace, mattock: mattock.clone(), scratch: &scratch.path, compression, suffix };
+        let crawl = Crawl {
+            workspace,
+            mattock: mattock.clone(),
+            scratch: &scratch.path,
+            compression,
+            suffix,
+            file_size: "1GB",
+        };
         let summary = crawl.run()?;
         crawl.check_archives(&python, &summary)?;
         crawl.check_table(&python)?;
@@ -87,7 +97,7 @@ fn check_examples(workspace: &Workspace, python: &Python) -> Result<()> {
         let mut command = workspace.command(&write);
         command.arg(&scratch.path).arg(kind);
         process::run(command)?;
-        let report = python.judge(workspace, &scratch.path)?;
+        let report = judge(workspace, python, &scratch.path)?;
         eprintln!("example archive, {kind}: {report}");
         for wanted in ["warcinfo", "request", "response", "revisit", "metadata"] {
             ensure!(count(&report["types"], wanted)? > 0, "the example archive holds no {wanted} record");
@@ -103,7 +113,7 @@ fn check_kept(workspace: &Workspace, python: &Python) -> Result<()> {
         Err(_) => Vec::new(),
     };
     for archive in &found {
-        python.judge(workspace, archive).with_context(|| archive.display().to_string())?;
+        judge(workspace, python, archive).with_context(|| archive.display().to_string())?;
     }
     eprintln!("archives of crawls that were killed and resumed: {}, all whole", found.len());
     let _ = std::fs::remove_dir_all(&kept);
@@ -111,12 +121,12 @@ fn check_kept(workspace: &Workspace, python: &Python) -> Result<()> {
 }
 
 /// A directory that is empty at the start and gone at the end.
-struct Scratch {
-    path: PathBuf,
+pub(crate) struct Scratch {
+    pub(crate) path: PathBuf,
 }
 
 impl Scratch {
-    fn create(path: PathBuf) -> Result<Self> {
+    pub(crate) fn create(path: PathBuf) -> Result<Self> {
         // An interrupted run leaves one behind.
         let _ = std::fs::remove_dir_all(&path);
         std::fs::create_dir_all(&path).with_context(|| format!("cannot create {}", path.display()))?;
@@ -130,12 +140,14 @@ impl Drop for Scratch {
     }
 }
 
-struct Crawl<'a> {
-    workspace: &'a Workspace,
-    mattock: PathBuf,
-    scratch: &'a Path,
-    compression: &'static str,
-    suffix: &'static str,
+pub(crate) struct Crawl<'a> {
+    pub(crate) workspace: &'a Workspace,
+    pub(crate) mattock: PathBuf,
+    pub(crate) scratch: &'a Path,
+    pub(crate) compression: &'static str,
+    pub(crate) suffix: &'static str,
+    /// When a new file is begun.
+    pub(crate) file_size: &'static str,
 }
 
 impl Crawl<'_> {
@@ -145,7 +157,7 @@ impl Crawl<'_> {
         command
     }
 
-    fn out(&self) -> PathBuf {
+    pub(crate) fn out(&self) -> PathBuf {
         self.scratch.join("crawl")
     }
 
@@ -154,7 +166,7 @@ impl Crawl<'_> {
     }
 
     /// Serves the simulated Web, crawls it and gives the crawl's summary.
-    fn run(&self) -> Result<Value> {
+    pub(crate) fn run(&self) -> Result<Value> {
         let mut serve = self.mattock(["simweb", "serve"]);
         serve.args(WORLD).arg("--audit").arg(self.audit());
         let log = self.scratch.join("serve.stderr");
@@ -174,7 +186,13 @@ impl Crawl<'_> {
         );
         let (log, printed) = (self.scratch.join("crawl.stderr"), self.scratch.join("crawl.stdout"));
         let config = self.scratch.join("mattock.toml");
-        std::fs::write(&config, format!("[archive]\ncompression = \"{}\"\n", self.compression))?;
+        std::fs::write(
+            &config,
+            format!(
+                "[archive]\ncompression = \"{}\"\nfile_size = \"{}\"\n",
+                self.compression, self.file_size
+            ),
+        )?;
         let mut command = self.mattock([]);
         command
             .args(&words[1..])
@@ -194,7 +212,7 @@ impl Crawl<'_> {
     }
 
     fn check_archives(&self, python: &Python, summary: &Value) -> Result<()> {
-        let report = python.judge(self.workspace, &self.out().join("warc"))?;
+        let report = judge(self.workspace, python, &self.out().join("warc"))?;
         eprintln!("archives: {report}");
         ensure!(report["suffixes"] == json!([self.suffix]), "the archives should end in {}", self.suffix);
         // Pages with a payload seen before are stored as revisits; robots.txt and errors come on top.
@@ -244,13 +262,13 @@ impl Crawl<'_> {
     }
 }
 
-fn json_of(command: Command) -> Result<Value> {
+pub(crate) fn json_of(command: Command) -> Result<Value> {
     let shown = process::shown(&command);
     let text = process::output(command)?;
     serde_json::from_str(&text).with_context(|| format!("`{shown}` printed no JSON object: {text}"))
 }
 
-fn count(object: &Value, key: &str) -> Result<u64> {
+pub(crate) fn count(object: &Value, key: &str) -> Result<u64> {
     object[key].as_u64().with_context(|| format!("no number `{key}` in {object}"))
 }
 
@@ -262,80 +280,13 @@ fn with_log(log: &Path) -> impl FnOnce(anyhow::Error) -> anyhow::Error {
     }
 }
 
-/// A Python that can import the readers.
-struct Python {
-    program: PathBuf,
-    /// Where the readers lie, if not in the program's own environment.
-    path: Option<PathBuf>,
-}
-
-impl Python {
-    /// Sets the environment up, or takes the one of an earlier run if it holds the same versions.
-    fn prepare(workspace: &Workspace, directory: &Path) -> Result<Self> {
-        let (stamp, wanted) = (directory.join("readers.txt"), READERS.join("\n"));
-        let in_venv = Self { program: directory.join("venv/bin/python"), path: None };
-        let beside = Self { program: "python3".into(), path: Some(directory.join("packages")) };
-        if std::fs::read_to_string(&stamp).is_ok_and(|text| text == wanted) {
-            for kept in [&in_venv, &beside] {
-                let mut import = kept.command(workspace);
-                import.args([
-                    "-c",
-                    "import duckdb, fastwarc.warc, pyarrow.parquet, pywb, warcio.archiveiterator",
-                ]);
-                if process::works(import) {
-                    return Ok(Self { program: kept.program.clone(), path: kept.path.clone() });
-                }
-            }
-        }
-        let mut version = workspace.command("python3");
-        version.args(["-c", "import sys; sys.exit(sys.version_info < (3, 10))"]);
-        ensure!(
-            process::works(version),
-            "this step needs python3, 3.10 or newer (Debian: apt install python3)"
-        );
-        let _ = std::fs::remove_dir_all(directory);
-        std::fs::create_dir_all(directory)
-            .with_context(|| format!("cannot create {}", directory.display()))?;
-
-        let mut venv = workspace.command("python3");
-        venv.args(["-m", "venv"]).arg(directory.join("venv"));
-        let mut pip = workspace.command("python3");
-        pip.args(["-m", "pip", "--version"]);
-        let ready = if process::works(venv) {
-            in_venv
-        } else if process::works(pip) {
-            eprintln!("python3 cannot make a virtual environment here: pip installs into a plain directory");
-            beside
-        } else {
-            bail!("python3 has neither venv nor pip (Debian: apt install python3-venv)");
-        };
-        let mut install = workspace.command(&ready.program);
-        install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
-        if let Some(path) = &ready.path {
-            install.arg("--target").arg(path);
-        }
-        install.args(READERS);
-        process::run(install).context("pip could not install the readers: is a package index in reach?")?;
-        std::fs::write(&stamp, wanted)?;
-        Ok(ready)
-    }
-
-    /// What the readers say of the files in `archive`.
-    fn judge(&self, workspace: &Workspace, archive: &Path) -> Result<Value> {
-        let script = workspace.target_directory()?.join("xtask/warc_check.py");
-        std::fs::write(&script, CHECKER)?;
-        let mut command = self.command(workspace);
-        command.arg(&script).arg(archive);
-        json_of(command).context("the archives are not as they should be")
-    }
-
-    fn command(&self, workspace: &Workspace) -> Command {
-        let mut command = workspace.command(&self.program);
-        if let Some(path) = &self.path {
-            command.env("PYTHONPATH", path);
-        }
-        command
-    }
+/// What the readers say of the files in `archive`.
+fn judge(workspace: &Workspace, python: &Python, archive: &Path) -> Result<Value> {
+    let script = workspace.target_directory()?.join("xtask/warc_check.py");
+    std::fs::write(&script, CHECKER)?;
+    let mut command = python.command(workspace);
+    command.arg(&script).arg(archive);
+    json_of(command).context("the archives are not as they should be")
 }
 
 /// Splits a command line as a shell would: blanks, quotes and backslashes, nothing else.
