@@ -19,7 +19,8 @@ pub(crate) fn moved(request: &Request, exchange: &Exchange, rules: &LinkRules) -
     let mut harvest = Harvest::default();
     if let Some(url) = redirect(&request.url, exchange) {
         let &Request { depth, redirects, target, .. } = request;
-        harvest.offer(Link { url, depth, redirects: redirects.saturating_add(1), target }, rules);
+        let via = Some(request.url.fingerprint());
+        harvest.offer(Link { url, depth, redirects: redirects.saturating_add(1), target, via }, rules);
     }
     harvest
 }
@@ -97,9 +98,10 @@ pub(crate) fn read(
         Some(href) => Base::with_href(&request.url, href),
         None => Base::new(&request.url),
     };
+    let via = Some(request.url.fingerprint());
     for link in page.links.iter().filter(|link| link.kind.is_navigation() && !link.nofollow) {
         if let Ok(url) = base.join(&link.target) {
-            harvest.offer(Link::page(url, request.depth + 1), rules);
+            harvest.offer(Link { via, ..Link::page(url, request.depth + 1) }, rules);
         }
     }
     Read { harvest, sketch, charset }

@@ -10,7 +10,7 @@
 
 use mattock_frontier::{Link, Request, Sitemaps, Target};
 use mattock_robots::sitemap::{Kind, Sitemap};
-use mattock_weburl::{Base, WebUrl};
+use mattock_weburl::{Base, Fingerprint, WebUrl};
 
 use crate::rules::{Harvest, LinkRules, Untaken};
 
@@ -20,7 +20,8 @@ pub(crate) fn named(sitemaps: &Sitemaps, rules: &LinkRules) -> Harvest {
     let Ok(robots_txt) = WebUrl::parse(&format!("{}/robots.txt", sitemaps.host)) else { return harvest };
     let base = Base::new(&robots_txt);
     let urls: Vec<WebUrl> = sitemaps.urls.iter().filter_map(|text| base.join(text).ok()).collect();
-    divide(urls, 0, sitemaps.depth, rules.sitemaps.files_max, rules, &mut harvest);
+    let via = robots_txt.fingerprint();
+    divide(urls, via, 0, sitemaps.depth, rules.sitemaps.files_max, rules, &mut harvest);
     harvest
 }
 
@@ -34,9 +35,10 @@ pub(crate) fn links(
 ) -> Harvest {
     let mut harvest = Harvest::default();
     let base = Base::new(&request.url);
+    let via = request.url.fingerprint();
     for entry in &sitemap.entries {
         if let Ok(url) = base.join(&entry.url) {
-            harvest.offer(Link::page(url, request.depth + 1), rules);
+            harvest.offer(Link { via: Some(via), ..Link::page(url, request.depth + 1) }, rules);
         }
     }
     if level + 1 >= rules.sitemaps.levels_max {
@@ -47,13 +49,14 @@ pub(crate) fn links(
     let before = children.len();
     children.retain(|url| url.host_name() == request.url.host_name());
     harvest.leave(Untaken::SitemapElsewhere, (before - children.len()) as u64);
-    divide(children, level + 1, request.depth, allowance, rules, &mut harvest);
+    divide(children, via, level + 1, request.depth, allowance, rules, &mut harvest);
     harvest
 }
 
-/// Gives each of these sitemaps its share of the allowance; those behind the last that has one are left.
+/// Gives each of these sitemaps its share of the allowance; those behind the last that has one are left. `via` names them.
 fn divide(
     mut urls: Vec<WebUrl>,
+    via: Fingerprint,
     level: u8,
     depth: u32,
     allowance: u16,
@@ -67,7 +70,7 @@ fn divide(
     let share = (allowance - count).checked_div(count).unwrap_or_default();
     for url in urls {
         let target = Target::Sitemap { level, allowance: share };
-        harvest.offer(Link { target, ..Link::page(url, depth) }, rules);
+        harvest.offer(Link { target, via: Some(via), ..Link::page(url, depth) }, rules);
     }
 }
 
@@ -99,6 +102,7 @@ mod tests {
             depth: 2,
             redirects: 0,
             target: Target::Page,
+            via: None,
             band: 0,
             attempt: 0,
             budget: 0,
@@ -115,6 +119,8 @@ mod tests {
             named.links.iter().map(|link| (link.url.as_str(), link.depth, link.target)).collect();
         let target = Target::Sitemap { level: 0, allowance: 3 };
         assert_eq!(found, [("http://a.com/a.xml", 3, target), ("http://b.com/b.xml", 3, target)]);
+        let robots_txt = Some(Fingerprint::of("http://a.com/robots.txt"));
+        assert!(named.links.iter().all(|link| link.via == robots_txt));
     }
 
     #[test]
@@ -126,6 +132,7 @@ mod tests {
         let found = links(&request, 0, 11, &index, &rules(99));
         assert_eq!(found.links.len(), 5);
         assert!(found.links.iter().all(|link| link.target == Target::Sitemap { level: 1, allowance: 1 }));
+        assert!(found.links.iter().all(|link| link.via == Some(request.url.fingerprint())));
         assert_eq!(found.untaken[&Untaken::SitemapElsewhere], 1);
         let found = links(&request, 0, 2, &index, &rules(99));
         assert_eq!((found.links.len(), found.untaken[&Untaken::TooManySitemaps]), (2, 3));
@@ -143,6 +150,8 @@ mod tests {
         let found = links(&request("http://a.com/s.xml"), 0, 0, &sitemap, &rules(1));
         let urls: Vec<(&str, u32)> = found.links.iter().map(|link| (link.url.as_str(), link.depth)).collect();
         assert_eq!(urls, [("http://a.com/1", 3), ("http://b.com/2", 3)]);
+        let sitemap = Some(Fingerprint::of("http://a.com/s.xml"));
+        assert!(found.links.iter().all(|link| link.via == sitemap));
         assert_eq!(found.untaken[&Untaken::Acts], 1);
     }
 

@@ -48,7 +48,7 @@ impl Web {
         WebUrl::parse(&self.text).expect("the text is made to be a URL")
     }
 
-    fn page(&mut self, links: &mut Vec<Link>) {
+    fn page(&mut self, source: &WebUrl, links: &mut Vec<Link>) {
         links.clear();
         for link in 0..LINKS {
             let number = if link < NEW_LINKS {
@@ -58,7 +58,7 @@ impl Web {
                 self.random.below(self.known.max(1)) + 1
             };
             let url = self.url(number);
-            links.push(Link::page(url, 1));
+            links.push(Link { via: Some(source.fingerprint()), ..Link::page(url, 1) });
         }
     }
 }
@@ -126,7 +126,7 @@ fn main() {
                     if partitions > 0 {
                         numbers.extend(number_of(source.as_str()));
                     }
-                    web.page(&mut links);
+                    web.page(&source, &mut links);
                     frontier.submit(&links, Some(&source)).expect("the disk has room");
                 }
             }

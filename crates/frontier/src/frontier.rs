@@ -435,6 +435,7 @@ impl Frontier {
             depth: 0,
             redirects: 0,
             target: Target::Page,
+            via: None,
             band: 0,
             attempt,
             budget: 0,

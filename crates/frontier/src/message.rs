@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use mattock_env::Time;
 use mattock_fetch::FetchOutcome;
-use mattock_weburl::WebUrl;
+use mattock_weburl::{Fingerprint, WebUrl};
 
 use crate::PageContent;
 
@@ -21,12 +21,15 @@ pub struct Link {
     pub redirects: u8,
     /// What is to be found there.
     pub target: Target,
+    /// The URL that it was found on, be it a page, a sitemap, a robots.txt or a redirect: its fingerprint, since a text would cost the
+    /// queues more than the link itself. `None` for seeds.
+    pub via: Option<Fingerprint>,
 }
 
 impl Link {
-    /// A link to a page.
+    /// A link to a page, found nowhere.
     pub fn page(url: WebUrl, depth: u32) -> Link {
-        Link { url, depth, redirects: 0, target: Target::Page }
+        Link { url, depth, redirects: 0, target: Target::Page, via: None }
     }
 }
 
@@ -57,6 +60,8 @@ pub struct Request {
     pub redirects: u8,
     /// What is to be found there.
     pub target: Target,
+    /// The fingerprint of the URL that the link was found on first, if that is known.
+    pub via: Option<Fingerprint>,
     /// The priority band that it was requested in; 0 is the most urgent.
     pub band: u8,
     /// Tries that failed before this one.

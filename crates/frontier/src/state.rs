@@ -17,7 +17,10 @@ use crate::error::{FrontierError, Result, StateProblem};
 use crate::{Request, record};
 
 const MAGIC: &[u8; 8] = b"MATTOCKF";
-pub(crate) const VERSION: u32 = 6;
+pub(crate) const VERSION: u32 = 7;
+/// The oldest that is read. Version 6 has the same layout; its requests do not say what they were found on. It counts for
+/// the queues and for `seen` as well, whose records are of the same form: a program that does not know it must not open those either.
+const VERSION_OLDEST: u32 = 6;
 const NAME: &str = "STATE";
 
 /// The name of the state of a checkpoint.
@@ -164,7 +167,7 @@ impl Saved {
         let body = bytes.strip_prefix(MAGIC).ok_or(StateProblem::NotAState)?;
         let version =
             body.first_chunk().map(|chunk| u32::from_le_bytes(*chunk)).ok_or(StateProblem::Damaged)?;
-        if version != VERSION {
+        if !(VERSION_OLDEST..=VERSION).contains(&version) {
             return Err(StateProblem::Version(version));
         }
         let (content, _) =
