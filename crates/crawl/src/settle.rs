@@ -353,6 +353,7 @@ impl Partition {
             mime: &mime,
             charset: read.charset,
             redirect: redirect.as_ref().map_or("", |url| url.as_str()),
+            via: request.via.map(|via| via.0),
             truncated: exchange.truncated.map(archive::truncated),
             domain_in_degree: self.frontier.known_in_degree(&request.url),
             sketch: match read.sketch {

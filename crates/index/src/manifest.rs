@@ -1,6 +1,7 @@
 //! `INDEX`: which parts count, and how far in the ledgers they reach. Replaced as a whole, so that what a reader sees is consistent.
 //!
-//! One line `MATTOCK-INDEX version crc32`, then JSON, which the checksum is of. Version 2 has the keys of replay tools in `url_surtkey`.
+//! One line `MATTOCK-INDEX version crc32`, then JSON, which the checksum is of. Version 2 has the keys of replay tools in `url_surtkey`;
+//! version 3 has `url_key` and `via_key` in place of a column `via` that was always null.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::IndexError;
 
 const MAGIC: &str = "MATTOCK-INDEX";
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// The parts of an index.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -7,7 +7,7 @@ use arrow_array::builder::{
 };
 use arrow_array::{ArrayRef, RecordBatch};
 use mattock_repository::{Details, Digest};
-use mattock_weburl::WebUrl;
+use mattock_weburl::{Fingerprint, WebUrl};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::IndexError;
@@ -53,13 +53,15 @@ pub struct Rows {
     depth: Int32Builder,
     in_degree: Int64Builder,
     took_ms: Int64Builder,
+    url_key: Int64Builder,
+    via_key: Int64Builder,
     sketch: Int64Builder,
     count: usize,
     bytes: usize,
 }
 
 /// Columns of text, in the schema's order.
-const TEXTS: usize = 31;
+const TEXTS: usize = 30;
 
 impl Rows {
     /// How many there are.
@@ -122,7 +124,6 @@ impl Rows {
             Some(instance.crawl),
             some(subset),
             Some(&status),
-            known(via),
             some(if instance.details.revisit { "revisit" } else { "response" }),
             Some(&name),
         ];
@@ -139,9 +140,12 @@ impl Rows {
         self.depth.append_option(instance.depth.map(|depth| i32::try_from(depth).unwrap_or(i32::MAX)));
         self.in_degree.append_option(instance.details.domain_in_degree.map(number));
         self.took_ms.append_option(instance.took_ms.map(number));
-        // All 64 bits: comparing sketches is by bits, whatever the sign.
+        // All 64 bits: keys and sketches are compared by bits, whatever the sign. The key is that of the text as it is, since the crawl
+        // has made it canonical by its own rules.
+        self.url_key.append_value(Fingerprint::of(instance.url).0 as i64);
+        self.via_key.append_option(via.map(|via| via as i64));
         self.sketch.append_option(instance.details.sketch.map(|sketch| sketch as i64));
-        self.bytes += 60;
+        self.bytes += 76;
         self.count += 1;
         Ok(true)
     }
@@ -158,6 +162,8 @@ impl Rows {
             ("depth", Arc::new(self.depth.finish())),
             ("domain_in_degree", Arc::new(self.in_degree.finish())),
             ("took_ms", Arc::new(self.took_ms.finish())),
+            ("url_key", Arc::new(self.url_key.finish())),
+            ("via_key", Arc::new(self.via_key.finish())),
             ("sketch", Arc::new(self.sketch.finish())),
         ];
         let schema = schema();
@@ -197,7 +203,7 @@ fn segment(file: &str) -> &str {
 mod tests {
     use super::*;
     use arrow_array::cast::AsArray;
-    use arrow_array::types::Int16Type;
+    use arrow_array::types::{Int16Type, Int64Type};
 
     #[test]
     fn a_batch_has_the_schema_and_the_values_in_their_places() {
@@ -205,6 +211,7 @@ mod tests {
         let details = Details {
             mime: "text/html",
             redirect: "http://b.com/",
+            via: Some(Fingerprint::of("http://www.a.co.uk/").0),
             sketch: Some(u64::MAX),
             ..Details::default()
         };
@@ -245,6 +252,9 @@ mod tests {
         }
         assert_eq!(batch.column_by_name("fetch_status").unwrap().as_primitive::<Int16Type>().value(0), 301);
         assert!(batch.column_by_name("content_charset").unwrap().is_null(0));
+        let number = |name: &str| batch.column_by_name(name).unwrap().as_primitive::<Int64Type>().value(0);
+        assert_eq!(number("url_key") as u64, Fingerprint::of("http://www.a.co.uk/x?y").0);
+        assert_eq!(number("via_key") as u64, Fingerprint::of("http://www.a.co.uk/").0);
         assert_eq!(text("instance").len(), 16);
     }
 }

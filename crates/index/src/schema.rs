@@ -8,7 +8,7 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
 pub const COMMON_CRAWL_COLUMNS: usize = 32;
 
 /// Name, type, and whether it may be null.
-const COLUMNS: [(&str, Kind, bool); 40] = [
+const COLUMNS: [(&str, Kind, bool); 41] = [
     ("url_surtkey", Kind::Text, false),
     ("url", Kind::Text, false),
     ("url_host_name", Kind::Text, false),
@@ -46,7 +46,8 @@ const COLUMNS: [(&str, Kind, bool); 40] = [
     ("outcome", Kind::Text, true),
     ("domain_in_degree", Kind::Long, true),
     ("took_ms", Kind::Long, true),
-    ("via", Kind::Text, true),
+    ("url_key", Kind::Long, false),
+    ("via_key", Kind::Long, true),
     ("sketch", Kind::Long, true),
     ("record_type", Kind::Text, false),
     ("instance", Kind::Text, false),
@@ -78,8 +79,12 @@ static SCHEMA: LazyLock<SchemaRef> = LazyLock::new(|| {
 /// The schema of every part and of the table `documents`.
 ///
 /// Ours are: `depth`, links from a seed; `outcome`, the status as the crawl's reports name it; `domain_in_degree`, how many domains
-/// linked to this one when the page came; `took_ms`; `via`, the page with the link; `sketch`, the simhash of the text;
+/// linked to this one when the page came; `took_ms`; `url_key`, the fingerprint of the text in `url`, and `via_key`, that of the URL that
+/// the link was found on: where the two are equal, a row is that of the page with the link; `sketch`, the simhash of the text;
 /// `record_type`, `response` or `revisit`; `instance`, 16 hexadecimal digits that name URL and time.
+///
+/// Keys and sketches are the 64 bits of unsigned numbers in signed ones: Hive, Spark and Athena know no others, and what is only compared
+/// for equality has no use for a sign.
 pub fn schema() -> SchemaRef {
     SCHEMA.clone()
 }

@@ -12,8 +12,9 @@
 //!        [SHA-1 of the body], [offset, length]: numbers as varints, [details]
 //! ```
 //!
-//! Version 1 knows no details; a file of it is read, and goes on as one. Costs: about 70 bytes a row beside the URL, one write in
-//! 64 KiB.
+//! Version 1 knows no details; a file of it is read, and goes on as one. Version 2 knows no `via`, and is otherwise the same as the present
+//! one: a file of it becomes one of that when it goes on, so that a program that cannot read such rows does not open it. There is no
+//! version 3: no flipped bit of a version makes it another known one. Costs: about 80 bytes a row beside the URL, one write in 64 KiB.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -31,7 +32,7 @@ pub use details::Details;
 
 const MAGIC: &[u8; 8] = b"MATTOCKL";
 /// Of the format.
-pub const LEDGER_VERSION: u32 = 2;
+pub const LEDGER_VERSION: u32 = 4;
 /// From here on rows have details.
 const DETAILS_VERSION: u32 = 2;
 const HEADER_BYTES: u64 = 12;
@@ -102,7 +103,7 @@ impl Ledger {
                 return Err(RepositoryError::Torn { path: path.to_path_buf(), offset: found });
             }
             file.set_len(length).map_err(|error| failed("cut back", error))?;
-            (version, length)
+            (renewed(&file, version).map_err(|error| failed("write to", error))?, length)
         };
         let (file, path) = (Arc::new(file), path.to_path_buf());
         Ok(Ledger { file, path, version, length, block: Vec::new(), rows: 0, archive: Arc::from("") })
@@ -177,6 +178,16 @@ impl Ledger {
     }
 }
 
+/// The version that a ledger goes on in. Only one byte changes, so there is no state in between that a crash could leave; it is
+/// synced with the rows that need it.
+fn renewed(file: &File, version: u32) -> std::io::Result<u32> {
+    if !(DETAILS_VERSION..LEDGER_VERSION).contains(&version) {
+        return Ok(version);
+    }
+    file.write_all_at(&LEDGER_VERSION.to_le_bytes(), MAGIC.len() as u64)?;
+    Ok(LEDGER_VERSION)
+}
+
 /// The version of a ledger, if it is one that is known.
 fn check_header(file: &File, path: &Path) -> Result<u32, RepositoryError> {
     let mut header = [0; HEADER_BYTES as usize];
@@ -191,7 +202,7 @@ fn check_header(file: &File, path: &Path) -> Result<u32, RepositoryError> {
         return Err(damaged);
     };
     match u32::from_le_bytes(*version) {
-        version @ 1..=LEDGER_VERSION => Ok(version),
+        version @ (1 | DETAILS_VERSION | LEDGER_VERSION) => Ok(version),
         version => Err(RepositoryError::Version { path: path.to_path_buf(), version, known: LEDGER_VERSION }),
     }
 }

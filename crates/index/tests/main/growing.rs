@@ -191,7 +191,7 @@ fn a_damaged_list_of_parts_is_named_and_so_is_one_of_another_version() {
                 "{at}: {error}"
             );
         }
-        let newer = String::from_utf8(whole).unwrap().replacen("INDEX 2", "INDEX 9", 1);
+        let newer = String::from_utf8(whole).unwrap().replacen("INDEX 3", "INDEX 9", 1);
         env.files.write_atomic(&path, newer.as_bytes()).unwrap();
         assert!(open().unwrap_err().to_string().contains("version 9"));
     });

@@ -1,9 +1,11 @@
 //! What a row keeps of an answer for the index, so that no query about columns has to open the archive.
 //!
 //! ```text
-//! details: flags u8, [declared type] [detected type] [charset] [languages] [redirect] [via]: counted, those that the flags name,
-//!          truncation u8 (0: whole), in-degree + 1 as varint (0: unknown), sketch u64 (0: none), revisit u8
+//! details: flags u8, [declared type] [detected type] [charset] [languages] [redirect]: counted, those that the flags name,
+//!          [via u64], truncation u8 (0: whole), in-degree + 1 as varint (0: unknown), sketch u64 (0: none), revisit u8
 //! ```
+//!
+//! Up to version 2 the flag of `via` stood for a text, and was never set.
 
 use mattock_codec::{Reader, put_counted, put_varint};
 
@@ -22,8 +24,8 @@ pub struct Details<'a> {
     pub languages: &'a str,
     /// Where a redirect leads.
     pub redirect: &'a str,
-    /// The page that the link was found on.
-    pub via: &'a str,
+    /// The fingerprint of the URL that the link was found on.
+    pub via: Option<u64>,
     /// Why the body is not whole.
     pub truncated: Option<Truncated>,
     /// How many domains linked to this one when the page came, as far as the crawl remembered.
@@ -34,20 +36,24 @@ pub struct Details<'a> {
     pub revisit: bool,
 }
 
+const HAS_VIA: u8 = 1 << 5;
+
 const TRUNCATED: [Truncated; 3] = [Truncated::Length, Truncated::Time, Truncated::Disconnect];
 
 impl<'a> Details<'a> {
-    fn texts(&self) -> [&'a str; 6] {
-        [self.mime, self.detected, self.charset, self.languages, self.redirect, self.via]
+    fn texts(&self) -> [&'a str; 5] {
+        [self.mime, self.detected, self.charset, self.languages, self.redirect]
     }
 
     pub(super) fn put(&self, out: &mut Vec<u8>) {
         let texts = self.texts();
         let flags = texts.iter().enumerate().map(|(bit, text)| u8::from(!text.is_empty()) << bit);
-        out.push(flags.fold(0, |all, flag| all | flag));
+        let has_via = if self.via.is_some() { HAS_VIA } else { 0 };
+        out.push(flags.fold(has_via, |all, flag| all | flag));
         for text in texts.iter().filter(|text| !text.is_empty()) {
             put_counted(out, text.as_bytes());
         }
+        out.extend(self.via.iter().flat_map(|via| via.to_le_bytes()));
         let kind = |truncated| TRUNCATED.iter().position(|kind| *kind == truncated).unwrap_or_default() + 1;
         out.push(self.truncated.map_or(0, kind) as u8);
         put_varint(out, self.domain_in_degree.map_or(0, |degree| degree.saturating_add(1)));
@@ -62,7 +68,8 @@ impl<'a> Details<'a> {
             _ => std::str::from_utf8(reader.counted()?).ok(),
         };
         let (mime, detected, charset) = (text(0)?, text(1)?, text(2)?);
-        let (languages, redirect, via) = (text(3)?, text(4)?, text(5)?);
+        let (languages, redirect) = (text(3)?, text(4)?);
+        let via = if flags & HAS_VIA != 0 { Some(reader.u64()?) } else { None };
         let truncated = match *reader.take(1)?.first()? {
             0 => None,
             kind => Some(*TRUNCATED.get(usize::from(kind) - 1)?),

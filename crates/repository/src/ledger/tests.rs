@@ -16,6 +16,7 @@ fn row<'a>(number: u64, url: &'a str, file: &Arc<str>) -> Row<'a> {
         truncated: number.is_multiple_of(5),
         details: stored.then(|| Details {
             mime: "text/html",
+            via: number.is_multiple_of(4).then_some(number << 32),
             redirect: if number.is_multiple_of(2) { url } else { "" },
             truncated: number.is_multiple_of(5).then_some(Truncated::Time),
             domain_in_degree: (number.is_multiple_of(7)).then_some(number),
@@ -131,5 +132,55 @@ fn damage_costs_a_block_and_shows() {
             assert!(LedgerReader::open(&env.files, path, length).is_err());
             assert!(Ledger::open(&env.files, path, length).is_err());
         }
+    });
+}
+
+#[test]
+fn a_ledger_of_version_2_is_read_and_goes_on_with_what_pages_were_found_on() {
+    with_env(|env| {
+        let path = Path::new("/ledger");
+        let file: Arc<str> = Arc::from("a");
+        let urls = urls(100);
+        let mut ledger = Ledger::open(&env.files, path, 0).unwrap();
+        let mut expected = Vec::new();
+        for (number, url) in urls.iter().enumerate() {
+            let mut row = row(number as u64, url, &file);
+            row.details = row.details.map(|details| Details { via: None, ..details });
+            ledger.append(&row).unwrap();
+            expected.push(format!("{row:?}"));
+        }
+        let length = ledger.mark(&mut Unsynced::new(&env.files)).unwrap();
+        // What was written without `via` has the bytes of version 2.
+        let mut bytes = env.files.read(path).unwrap();
+        bytes[8] = 2;
+        env.files.write_atomic(path, &bytes).unwrap();
+        assert_eq!(read(env, path, length), (expected.clone(), 0));
+        assert_eq!(env.files.read(path).unwrap()[8], 2, "reading changes nothing");
+        let mut again = Ledger::open(&env.files, path, length).unwrap();
+        let one = row(4, &urls[4], &file);
+        assert!(one.details.unwrap().via.is_some());
+        again.append(&one).unwrap();
+        expected.push(format!("{one:?}"));
+        let length = again.mark(&mut Unsynced::new(&env.files)).unwrap();
+        assert_eq!(read(env, path, length), (expected, 0));
+        assert_eq!(env.files.read(path).unwrap()[8], LEDGER_VERSION as u8);
+    });
+}
+
+#[test]
+fn a_ledger_of_version_1_stays_one() {
+    with_env(|env| {
+        let path = Path::new("/ledger");
+        let length = Ledger::open(&env.files, path, 0).unwrap().mark(&mut Unsynced::new(&env.files)).unwrap();
+        let mut bytes = env.files.read(path).unwrap();
+        bytes[8] = 1;
+        env.files.write_atomic(path, &bytes).unwrap();
+        let mut ledger = Ledger::open(&env.files, path, length).unwrap();
+        let row = row(4, "http://a.com/", &Arc::from("a"));
+        ledger.append(&row).unwrap();
+        let length = ledger.mark(&mut Unsynced::new(&env.files)).unwrap();
+        let without = Row { details: None, ..row };
+        assert_eq!(read(env, path, length), (vec![format!("{without:?}")], 0));
+        assert_eq!(env.files.read(path).unwrap()[8], 1);
     });
 }
