@@ -1,6 +1,6 @@
 //! Which columns there are, and where each comes from.
 //!
-//! The index has columns; a few have a second name (the paper's); the history of a URL gives some; everything else is computed from
+//! The index has columns; a few have a second name (the paper's); the history of a URL gives some, and the page that linked to it one; everything else is computed from
 //! the document by an analyzer, when asked for. There is no end of computed columns (`http_` with any header), so a query's
 //! table has those that the query names.
 
@@ -11,6 +11,7 @@ use datafusion::arrow::datatypes::{DataType, Field, SchemaRef, TimeUnit};
 use mattock_analyze::{Analyzer, Kind, built_in, built_ins};
 
 use crate::history::History;
+use crate::via;
 
 /// Second names of columns of the index: those of the paper, and short ones.
 const ALIASES: [(&str, &str); 9] = [
@@ -42,6 +43,8 @@ pub(crate) enum Origin {
     Alias(String),
     /// The other instances of the URL say.
     History(History),
+    /// The row of the page that links to it says.
+    Via,
     /// The document's bytes.
     Body,
     /// Computed from the document.
@@ -56,6 +59,7 @@ impl std::fmt::Debug for Origin {
             Origin::Index => formatter.write_str("index"),
             Origin::Alias(name) => write!(formatter, "alias of {name}"),
             Origin::History(_) => formatter.write_str("history"),
+            Origin::Via => formatter.write_str("via"),
             Origin::FailureOfLast(_) => formatter.write_str("failure"),
             Origin::Body => formatter.write_str("body"),
             Origin::Analyzer(analyzer) => write!(formatter, "analyzer {}", analyzer.version()),
@@ -122,6 +126,11 @@ impl Columns {
         if let Some(history) = History::find(name) {
             return Some(Column { field: history.field(), origin: Origin::History(history) });
         }
+        if name == via::VIA
+            && let Some(field) = via::field(&self.index)
+        {
+            return Some(Column { field, origin: Origin::Via });
+        }
         if name == BODY {
             return Some(Column {
                 field: Field::new(BODY, DataType::BinaryView, true),
@@ -146,6 +155,7 @@ impl Columns {
         names.extend(self.own.keys().cloned());
         names.extend(ALIASES.iter().map(|(alias, _)| (*alias).to_string()));
         names.extend(History::ALL.iter().map(|history| history.name().to_string()));
+        names.extend(via::field(&self.index).map(|field| field.name().clone()));
         names.extend(built_ins().iter().map(|analyzer| analyzer.name().to_string()));
         names.push(BODY.to_string());
         names.extend(

@@ -1,7 +1,7 @@
 //! The table `documents`: one row for each stored instance, with the columns of the index and those that the query names.
 //!
 //! A scan is planned from the bottom: rows of the index as of the date → history, if asked for → conditions that the index can
-//! answer (the sample among them) → kept values → documents in the order of the archives → computed columns. All
+//! answer (the sample among them) → the pages with the links, if asked for, and conditions on these → kept values → documents in the order of the archives → computed columns. All
 //! conditions are fulfilled here, so nothing above needs the columns that only a condition reads. Without computed columns the
 //! plan ends before any archive.
 
@@ -15,7 +15,9 @@ use datafusion::common::{Column as Name, DFSchema, JoinType, Result, ScalarValue
 use datafusion::datasource::{TableType, provider_as_source};
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::utils::conjunction;
-use datafusion::logical_expr::{Expr, LogicalPlanBuilder, TableProviderFilterPushDown, ident, lit};
+use datafusion::logical_expr::{
+    Expr, LogicalPlan, LogicalPlanBuilder, TableProviderFilterPushDown, ident, lit,
+};
 use datafusion::physical_plan::ExecutionPlan;
 
 use crate::columns::{Column, Origin};
@@ -28,6 +30,7 @@ use crate::history::{self, History};
 use crate::kept::KeptColumn;
 use crate::metadata::MetadataTable;
 use crate::sampling::INSTANCE;
+use crate::via;
 
 /// The table's name.
 pub(crate) const DOCUMENTS: &str = "documents";
@@ -68,7 +71,7 @@ pub(crate) struct Missing {
 /// What one scan needs.
 struct Demand {
     wanted: Vec<usize>,
-    /// Conditions on the index and on history.
+    /// Conditions on the index and on history alone.
     conditions: Vec<Expr>,
     /// Conditions on computed columns.
     content_conditions: Vec<Expr>,
@@ -77,6 +80,10 @@ struct Demand {
     /// How many of them the conditions need.
     first: usize,
     histories: Vec<History>,
+    /// Conditions on what was found where.
+    via_conditions: Vec<Expr>,
+    /// Whether it is asked where pages were found.
+    via: bool,
     /// Columns of the index that are read.
     needed: BTreeSet<String>,
 }
@@ -115,19 +122,26 @@ impl DocumentsTable {
             computed: Vec::new(),
             first: 0,
             histories: Vec::new(),
+            via_conditions: Vec::new(),
+            via: false,
             needed: BTreeSet::new(),
         };
         for filter in filters {
             let condition = self.without_aliases(filter)?;
-            let mut of_content = false;
+            let (mut of_content, mut of_via) = (false, false);
             for name in sorted_names(&condition) {
                 let Some(at) = self.position(&name) else {
                     return internal_err!("a condition on an unknown column {name}");
                 };
                 of_content |= self.columns[at].is_computed();
+                of_via |= matches!(self.columns[at].origin, Origin::Via);
                 self.need(&mut demand, at);
             }
-            let conditions = if of_content { &mut demand.content_conditions } else { &mut demand.conditions };
+            let conditions = match (of_content, of_via) {
+                (true, _) => &mut demand.content_conditions,
+                (false, true) => &mut demand.via_conditions,
+                (false, false) => &mut demand.conditions,
+            };
             conditions.push(condition);
         }
         demand.first = demand.computed.len();
@@ -170,6 +184,10 @@ impl DocumentsTable {
                     demand.histories.push(*history);
                 }
             }
+            Origin::Via => {
+                demand.via = true;
+                demand.needed.insert(via::VIA_KEY.to_string());
+            }
             Origin::Body | Origin::Analyzer(_) | Origin::FailureOfLast(_) => {
                 if !demand.computed.contains(&at) {
                     demand.computed.push(at);
@@ -178,17 +196,24 @@ impl DocumentsTable {
         }
     }
 
+    /// These columns of all rows that exist.
+    fn rows<'a>(&self, names: impl Iterator<Item = &'a str>) -> Result<LogicalPlanBuilder> {
+        let schema = self.metadata.schema();
+        let projection: Result<Vec<usize>> = names.map(|name| Ok(schema.index_of(name)?)).collect();
+        let source = provider_as_source(self.metadata.clone());
+        let plan = LogicalPlanBuilder::scan(DOCUMENTS, source, Some(projection?))?;
+        match self.as_of_ms {
+            Some(as_of_ms) => {
+                let date = lit(ScalarValue::TimestampMillisecond(Some(as_of_ms), Some("UTC".into())));
+                plan.filter(ident("fetch_time").lt_eq(date))
+            }
+            None => Ok(plan),
+        }
+    }
+
     /// The rows of the index that are looked at.
     fn index_plan(&self, demand: &Demand) -> Result<LogicalPlanBuilder> {
-        let schema = self.metadata.schema();
-        let projection: Result<Vec<usize>> =
-            demand.needed.iter().map(|name| Ok(schema.index_of(name)?)).collect();
-        let source = provider_as_source(self.metadata.clone());
-        let mut plan = LogicalPlanBuilder::scan(DOCUMENTS, source, Some(projection?))?;
-        if let Some(as_of_ms) = self.as_of_ms {
-            let date = lit(ScalarValue::TimestampMillisecond(Some(as_of_ms), Some("UTC".into())));
-            plan = plan.filter(ident("fetch_time").lt_eq(date))?;
-        }
+        let mut plan = self.rows(demand.needed.iter().map(String::as_str))?;
         if let Some(missing) = &self.only_missing {
             plan = plan.filter(ident(missing.key).is_not_null().and(ident("warc_filename").is_not_null()))?;
             if self.metadata.schema().field_with_name(RECORD_TYPE).is_ok() {
@@ -214,7 +239,13 @@ impl DocumentsTable {
         if !demand.histories.is_empty() {
             plan = history::add(plan, &demand.histories)?;
         }
-        match conjunction(late) {
+        if let Some(condition) = conjunction(late) {
+            plan = plan.filter(condition)?;
+        }
+        if demand.via {
+            plan = via::add(plan, self.rows(via::SOURCE.into_iter())?)?;
+        }
+        match conjunction(demand.via_conditions.clone()) {
             Some(condition) => plan.filter(condition),
             None => Ok(plan),
         }
@@ -295,7 +326,7 @@ impl DocumentsTable {
             let column = &self.columns[*at];
             projection.push(match &column.origin {
                 Origin::Alias(base) => schema.index_of(base)?,
-                Origin::Index | Origin::History(_) => schema.index_of(column.field.name())?,
+                Origin::Index | Origin::History(_) | Origin::Via => schema.index_of(column.field.name())?,
                 Origin::Body | Origin::Analyzer(_) | Origin::FailureOfLast(_) => {
                     let place = demand.computed.iter().position(|computed| computed == at);
                     schema.fields().len() + place.unwrap_or_default()
@@ -355,21 +386,26 @@ impl TableProvider for DocumentsTable {
         if limit.is_some() && demand.content_conditions.is_empty() {
             plan = plan.limit(0, limit)?;
         }
-        if demand.computed.is_empty() {
-            return state.create_physical_plan(&plan.project(self.output(&demand))?.build()?).await;
-        }
-        let joined = self.only_missing.is_some()
+        let joined = demand.via
+            || self.only_missing.is_some()
             || demand.computed.iter().any(|at| self.kept.contains_key(self.columns[*at].field.name()));
-        let plan = self.join_kept(&demand, plan)?.build()?;
-        let input = match (joined, state.as_any().downcast_ref::<SessionState>()) {
-            (true, Some(state)) => {
-                // Kept values may be larger than memory: a join that sorts can spill.
-                let mut state = state.clone();
-                state.config_mut().options_mut().optimizer.prefer_hash_join = false;
-                state.create_physical_plan(&plan).await?
-            }
-            _ => state.create_physical_plan(&plan).await?,
-        };
+        if demand.computed.is_empty() {
+            return physical(state, &plan.project(self.output(&demand))?.build()?, joined).await;
+        }
+        let input = physical(state, &self.join_kept(&demand, plan)?.build()?, joined).await?;
         self.compute(state, &demand, input).await
     }
+}
+
+/// The plan to be run. If it joins, its sides may be larger than memory, and a join that sorts can spill.
+async fn physical(state: &dyn Session, plan: &LogicalPlan, joined: bool) -> Result<Arc<dyn ExecutionPlan>> {
+    let Some(state) = state.as_any().downcast_ref::<SessionState>().filter(|_| joined) else {
+        return state.create_physical_plan(plan).await;
+    };
+    let mut state = state.clone();
+    let options = state.config_mut().options_mut();
+    options.optimizer.prefer_hash_join = false;
+    // With a single partition the planner would hash all the same.
+    options.execution.target_partitions = options.execution.target_partitions.max(2);
+    state.create_physical_plan(plan).await
 }

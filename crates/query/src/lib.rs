@@ -40,6 +40,7 @@ pub mod sink;
 mod source;
 mod sql;
 mod store;
+mod via;
 pub mod wib;
 
 pub use cancel::Cancel;

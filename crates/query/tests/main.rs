@@ -6,4 +6,5 @@ mod keep;
 mod language;
 mod same_rows;
 mod sinks;
+mod via;
 mod world;

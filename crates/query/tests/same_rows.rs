@@ -22,8 +22,13 @@ enum Cell {
     Flag(bool),
 }
 
-const TEXTS: [(&str, &str); 4] =
-    [("name", "url"), ("type", "content_mime_type"), ("title", "title"), ("host", "url_host_name")];
+const TEXTS: [(&str, &str); 5] = [
+    ("via", "via"),
+    ("name", "url"),
+    ("type", "content_mime_type"),
+    ("title", "title"),
+    ("host", "url_host_name"),
+];
 const NUMBERS: [(&str, &str); 3] =
     [("status", "fetch_status"), ("took_ms", "took_ms"), ("instance_number", "instance_number")];
 const TIMES: [(&str, &str); 2] = [("insertionDate", "fetch_time"), ("first_seen", "first_seen")];
@@ -42,6 +47,8 @@ fn cells(doc: &Doc, docs: &[Doc]) -> BTreeMap<&'static str, Option<Cell>> {
         ("type", doc.mime.map(|mime| Cell::Text(mime.to_string()))),
         ("title", if is_html { text(&doc.title) } else { None }),
         ("host", text(doc.host())),
+        // Only who is there himself can be named.
+        ("via", doc.via.filter(|via| docs.iter().any(|other| other.url == *via)).and_then(text)),
         ("status", Some(Cell::Number(i64::from(doc.status)))),
         ("took_ms", Some(Cell::Number(doc.time_ms % 1_000))),
         ("instance_number", Some(Cell::Number(number as i64 + 1))),
@@ -174,7 +181,8 @@ fn condition() -> impl Strategy<Value = Condition> {
 fn docs() -> impl Strategy<Value = Vec<Doc>> {
     let urls = ["http://a.b/1", "http://a.b/2", "https://a.b/1", "http://x.y/1", "http://x.y/alpha"].to_vec();
     let doc = (
-        proptest::sample::select(urls),
+        proptest::sample::select(urls.clone()),
+        proptest::option::of(proptest::sample::select(urls)),
         0..8i64,
         proptest::sample::select(vec![200i16, 404, 503]),
         proptest::sample::select(vec![Some("text/html"), Some("image/png"), None]),
@@ -184,8 +192,8 @@ fn docs() -> impl Strategy<Value = Vec<Doc>> {
         // An instance is a URL at a time.
         let distinct: BTreeMap<(&str, i64), Doc> = drawn
             .into_iter()
-            .map(|(url, day, status, mime, title)| {
-                ((url, day), Doc { status, mime, ..Doc::page(url, day, title) })
+            .map(|(url, via, day, status, mime, title)| {
+                ((url, day), Doc { status, mime, via, ..Doc::page(url, day, title) })
             })
             .collect();
         distinct.into_values().collect()

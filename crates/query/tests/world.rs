@@ -26,6 +26,8 @@ pub(crate) struct Doc {
     pub(crate) mime: Option<&'static str>,
     pub(crate) title: String,
     pub(crate) body: String,
+    /// What it was found on.
+    pub(crate) via: Option<&'static str>,
 }
 
 impl Doc {
@@ -40,6 +42,7 @@ impl Doc {
             mime: Some("text/html"),
             title: title.into(),
             body,
+            via: None,
         }
     }
 
@@ -93,6 +96,8 @@ pub(crate) fn schema() -> SchemaRef {
         ["warc_record_offset", "warc_record_length"].map(|name| Field::new(name, DataType::Int32, false)),
     );
     fields.push(Field::new("took_ms", DataType::Int64, true));
+    fields.push(Field::new("url_key", DataType::Int64, false));
+    fields.push(Field::new("via_key", DataType::Int64, true));
     fields.extend([text("instance", false), text("record_type", false)]);
     Arc::new(Schema::new(fields))
 }
@@ -171,6 +176,8 @@ impl World {
             place(&|(_, _, offset, ..)| *offset),
             place(&|(_, _, _, length, _)| *length),
             Arc::new(rows.iter().map(|(doc, ..)| Some(doc.time_ms % 1_000)).collect::<Int64Array>()),
+            Arc::new(rows.iter().map(|(doc, ..)| Some(key(&doc.url))).collect::<Int64Array>()),
+            Arc::new(rows.iter().map(|(doc, ..)| doc.via.map(key)).collect::<Int64Array>()),
             text(&|(doc, ..)| Some(doc.instance())),
             text(&|(.., revisit)| Some(if *revisit { "revisit" } else { "response" }.to_string())),
         ];
@@ -217,9 +224,15 @@ impl World {
     }
 }
 
+/// What the index joins URLs by.
+fn key(url: &str) -> i64 {
+    xxhash_rust::xxh3::xxh3_64(url.as_bytes()) as i64
+}
+
 fn write_parquet(files: &Files, path: &Path, batch: &RecordBatch) {
     files.create_dir_all(path.parent().unwrap()).unwrap();
-    let properties = WriterProperties::builder().set_max_row_group_row_count(Some(7)).build();
+    let group_rows = 7.max(batch.num_rows() / 100);
+    let properties = WriterProperties::builder().set_max_row_group_row_count(Some(group_rows)).build();
     let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties)).unwrap();
     writer.write(batch).unwrap();
     let bytes = writer.into_inner().unwrap();
