@@ -16,5 +16,6 @@ mod speed;
 mod stalls;
 mod steering;
 mod truth;
+mod via;
 mod why;
 mod world;

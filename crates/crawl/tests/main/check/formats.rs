@@ -2,6 +2,7 @@
 //!
 //! - v1: CHECKPOINT 1, STATE 6, ledger 1, DRUM 1, configuration 1, WARC 1.1
 //! - v2: ledger 2, DRUM 2
+//! - v3: STATE 7, ledger 4
 //!
 //! `MATTOCK_UPDATE=1` writes that of the present versions anew, which is right only before they were ever released. Drum and queue
 //! have fixtures of their own.
@@ -21,7 +22,7 @@ use mattock_simweb::{Params, World};
 pub(super) const GOING_ON: &str = "[crawl]\nmax_pages = 1000\n[politeness]\ndelay = '500ms'";
 
 /// The version that is written now.
-const PRESENT: &str = "v2";
+const PRESENT: &str = "v3";
 
 fn fixture(version: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(version)
@@ -91,6 +92,11 @@ fn version_1_is_whole_and_goes_on() {
 #[test]
 fn version_2_is_whole_and_goes_on() {
     is_whole_and_goes_on("v2");
+}
+
+#[test]
+fn version_3_is_whole_and_goes_on() {
+    is_whole_and_goes_on("v3");
 }
 
 /// Numbers that count the checksum of a manifest in anew.
