@@ -1,8 +1,8 @@
 //! Which columns there are, and where each comes from.
 //!
-//! The index has columns; a few have a second name (the paper's); the history of a URL gives some, and the page that linked to it one; everything else is computed from
-//! the document by an analyzer, when asked for. There is no end of computed columns (`http_` with any header), so a query's
-//! table has those that the query names.
+//! The index has columns; a few have a second name (the paper's); the history of a URL gives some, and the page that linked to it gives
+//! one; everything else is computed from the document by an analyzer, when asked for. There is no end of computed columns (`http_` with
+//! any header), so a query's table has those that the query names.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

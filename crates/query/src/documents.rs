@@ -1,9 +1,9 @@
 //! The table `documents`: one row for each stored instance, with the columns of the index and those that the query names.
 //!
 //! A scan is planned from the bottom: rows of the index as of the date → history, if asked for → conditions that the index can
-//! answer (the sample among them) → the pages with the links, if asked for, and conditions on these → kept values → documents in the order of the archives → computed columns. All
-//! conditions are fulfilled here, so nothing above needs the columns that only a condition reads. Without computed columns the
-//! plan ends before any archive.
+//! answer (the sample among them) → the pages with the links, if asked for, and conditions on these → kept values → documents in the
+//! order of the archives → computed columns. All conditions are fulfilled here, so nothing above needs the columns that only a
+//! condition reads. Without computed columns the plan ends before any archive.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
