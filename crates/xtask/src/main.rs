@@ -57,11 +57,12 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs a trial of the laboratory, which is not compiled with the chores.
+/// Runs a trial of the laboratory, which is not compiled with the chores, and without the query engine, which would take much longer.
 fn laboratory(name: &str, arguments: &[String]) -> ExitCode {
     let mut command = std::process::Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command
-        .args(["run", "--quiet", "--release", "-p", "mattock-lab", "--example", name, "--"])
+        .args(["run", "--quiet", "--release", "-p", "mattock-lab", "--no-default-features"])
+        .args(["--example", name, "--"])
         .args(arguments);
     match command.status() {
         Ok(status) if status.success() => ExitCode::SUCCESS,

@@ -5,6 +5,7 @@ pub mod console;
 pub mod crawl;
 mod pages;
 pub mod path;
+#[cfg(feature = "query")]
 pub mod query;
 pub mod simweb;
 mod thicket;
