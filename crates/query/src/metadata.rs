@@ -5,7 +5,9 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::{ArrayRef, AsArray as _, RecordBatch};
+use datafusion::arrow::array::{
+    Array as _, ArrayRef, AsArray as _, MutableArrayData, RecordBatch, make_array,
+};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::arrow::error::ArrowError;
@@ -56,12 +58,19 @@ fn viewed(rows: &RecordBatch, schema: &SchemaRef) -> std::result::Result<RecordB
     RecordBatch::try_new(schema.clone(), columns.collect::<std::result::Result<_, ArrowError>>()?)
 }
 
-/// The same values; views get buffers of their own.
+/// The same values; views, and what is a small part of something larger, get buffers of their own.
 pub(crate) fn compacted(column: &ArrayRef) -> ArrayRef {
-    match column.as_string_view_opt() {
-        Some(views) => Arc::new(views.gc()),
-        None => column.clone(),
+    if let Some(views) = column.as_string_view_opt() {
+        return Arc::new(views.gc());
     }
+    let data = column.to_data();
+    if data.get_slice_memory_size().is_ok_and(|own| own * 2 < data.get_buffer_memory_size()) {
+        let mut copy = MutableArrayData::new(vec![&data], false, data.len());
+        if copy.try_extend(0, 0, data.len()).is_ok() {
+            return make_array(copy.freeze());
+        }
+    }
+    column.clone()
 }
 
 /// Files as DataFusion names them, with their sizes.
@@ -163,6 +172,28 @@ impl TableProvider for MetadataTable {
             }
             1 => Ok(inputs.swap_remove(0)),
             _ => UnionExec::try_new(inputs),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use datafusion::arrow::array::{Int64Array, StringArray};
+
+    use super::*;
+
+    #[test]
+    fn a_small_part_of_something_large_becomes_small() {
+        let numbers: ArrayRef =
+            Arc::new(Int64Array::from_iter((0..10_000).map(|number| (number % 3 > 0).then_some(number))));
+        let texts: ArrayRef =
+            Arc::new(StringArray::from_iter_values((0..10_000).map(|number| format!("text {number}"))));
+        for large in [numbers, texts] {
+            let part = large.slice(5_001, 20);
+            let own = compacted(&part);
+            assert_eq!(&own, &part);
+            assert!(own.get_buffer_memory_size() < 1024 && part.get_buffer_memory_size() > 50_000);
+            assert_eq!(compacted(&large).get_buffer_memory_size(), large.get_buffer_memory_size());
         }
     }
 }

@@ -203,6 +203,9 @@ impl Session {
         // What a sort sets aside for merging its runs must fit into a small memory, too.
         let aside = &mut config.options_mut().execution.sort_spill_reservation_bytes;
         *aside = (*aside).min(self.inner.options.memory_bytes / 16 / self.inner.options.threads.max(1));
+        // What is sorted in one piece comes out in batches, each of which is charged for the strings of all: a piece is about a batch.
+        let piece = &mut config.options_mut().execution.sort_in_place_threshold_bytes;
+        *piece = (*piece).min(self.inner.options.memory_bytes / 512 / self.inner.options.threads.max(1));
         let state = SessionStateBuilder::new()
             .with_config(config)
             .with_runtime_env(self.inner.environment.clone())
