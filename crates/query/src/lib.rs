@@ -33,6 +33,7 @@ mod kept;
 mod materialize;
 mod metadata;
 mod options;
+mod pool;
 mod query;
 mod sampling;
 mod session;

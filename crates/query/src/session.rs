@@ -13,7 +13,6 @@ use datafusion::catalog::TableProvider as _;
 use datafusion::common::cast::as_timestamp_millisecond_array;
 use datafusion::datasource::provider_as_source;
 use datafusion::execution::SessionStateBuilder;
-use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 use datafusion::functions_aggregate::expr_fn::max;
 use datafusion::logical_expr::{LogicalPlanBuilder, ident};
@@ -32,6 +31,7 @@ use crate::functions::any_match;
 use crate::kept::KeptColumn;
 use crate::metadata::MetadataTable;
 use crate::options::{Language, Options};
+use crate::pool::SessionPool;
 use crate::query::Query;
 use crate::sampling::{self, sampled};
 use crate::source::Source;
@@ -298,7 +298,7 @@ impl Session {
 
 fn environment(files: &Files, options: &Options) -> Result<Arc<RuntimeEnv>, QueryError> {
     // A quarter is for what is under way between operators and for documents.
-    let pool = FairSpillPool::new(options.memory_bytes / 4 * 3);
+    let pool = SessionPool::new(options.memory_bytes / 4 * 3);
     let mut builder = RuntimeEnvBuilder::new().with_memory_pool(Arc::new(pool));
     if let Some(directory) = &options.temporary {
         builder = builder.with_temp_file_path(directory);
