@@ -24,7 +24,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     let target = workspace.target_directory()?;
     browser_is_there(workspace)?;
     let fuzzer = fuzzer(workspace, &target.join("xtask/schemathesis"))?;
-    process::run(workspace.cargo(["build", "--workspace", "--locked", "--bin", "mattock"]))?;
+    workspace.build()?;
     let mattock = target.join("debug").join(format!("mattock{}", std::env::consts::EXE_SUFFIX));
     let scratch = target.join("xtask/console");
     let _ = std::fs::remove_dir_all(&scratch);

@@ -37,7 +37,7 @@ const QUERIES: [&[&str]; 4] = [
 pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     let target = workspace.target_directory()?;
     let python = Python::prepare(workspace, &target.join("xtask/moto"), &PACKAGES, IMPORTS)?;
-    process::run(workspace.cargo(["build", "--workspace", "--locked", "--bin", "mattock"]))?;
+    workspace.build()?;
     let mattock = target.join("debug").join(format!("mattock{}", std::env::consts::EXE_SUFFIX));
     let scratch = Scratch::create(target.join("xtask/objects"))?;
     let crawl = Crawl {

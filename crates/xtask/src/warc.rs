@@ -52,16 +52,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     let target = workspace.target_directory()?;
     // First what may be missing on this machine, then what takes long.
     let python = Python::prepare(workspace, &target.join("xtask/python"), &READERS, IMPORTS)?;
-    // The whole workspace's features, as in the `test` step, so that nothing is compiled twice.
-    process::run(workspace.cargo([
-        "build",
-        "--workspace",
-        "--locked",
-        "--bin",
-        "mattock",
-        "--example",
-        "write",
-    ]))?;
+    workspace.build()?;
     check_examples(workspace, &python)?;
     let mattock = target.join("debug").join(format!("mattock{}", std::env::consts::EXE_SUFFIX));
     for (compression, suffix) in COMPRESSIONS {
