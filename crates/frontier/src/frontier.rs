@@ -339,7 +339,7 @@ impl Frontier {
     /// What to do now.
     pub fn next(&mut self, now: Time) -> Result<Next> {
         self.flow(now)?;
-        let mut rounds = 0;
+        let (mut rounds, mut refills) = (0, 0);
         loop {
             match self.bench.next(now) {
                 Some(Job::Visit(visit)) => {
@@ -368,7 +368,14 @@ impl Frontier {
                     self.accounts.refused += 1;
                     self.refuse(if unreachable { Refusal::RobotsUnreachable } else { Refusal::Robots });
                 }
-                None if self.feed(now)? || self.refill(now)? => {}
+                None if self.feed(now)? => {}
+                // Hosts that are on the bench may have millions of URLs that wait: to put them behind it in one go would keep visits from
+                // being made for seconds.
+                None if refills == ROUNDS_MAX => {
+                    let wait = if self.bench.busy() > 0 { STAGE_WAIT } else { Duration::ZERO };
+                    return Ok(Next::WaitUntil(now + wait));
+                }
+                None if self.refill(now)? => refills += 1,
                 None if !self.take_new()? => break,
                 None if rounds == ROUNDS_MAX => return Ok(Next::WaitUntil(now)),
                 None => rounds += 1,
@@ -483,5 +490,5 @@ impl Frontier {
 
 /// How long until a stage in the background is looked at again.
 const STAGE_WAIT: Duration = Duration::from_millis(2);
-/// How often whoever has nothing to do takes new URLs before visits that are over have a turn.
+/// How often whoever has nothing to do takes new URLs, or puts some on the bench, before visits that are over have a turn.
 const ROUNDS_MAX: u32 = 8;

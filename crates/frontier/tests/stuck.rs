@@ -109,3 +109,30 @@ fn who_is_blocked_while_waiting_is_not_visited() {
         assert!(refused > 8_990 && refused + pages.len() as u64 >= 9_016, "{counts:?}");
     });
 }
+
+#[test]
+fn a_visit_that_is_over_does_not_wait_until_everything_that_is_ready_was_moved() {
+    simulate(|env| {
+        let mut frontier = open(&env, options(plain(0)));
+        let links: Vec<_> = (0..50_000).map(|number| link(&format!("http://a.com/{number}"))).collect();
+        frontier.submit(&links, None).unwrap();
+        // The only host is busy with its robots.txt, and everything else that is ready is its.
+        let (mut now, mut visit) = (at(0), None);
+        let mut moved = 0;
+        while moved < 49_000 {
+            let before = frontier.stages();
+            match frontier.next(now).unwrap() {
+                Next::Visit(first) => assert!(visit.replace(first).is_none(), "one at a time"),
+                Next::WaitUntil(time) => now = time.max(now + Duration::from_nanos(1)),
+                other => panic!("there is more to move: {other:?}"),
+            }
+            let after = frontier.stages();
+            let step = (after.overflow + after.bench).saturating_sub(before.overflow + before.bench);
+            assert!(step <= 2_048, "{step} at once");
+            moved += step;
+        }
+        finish_with(&mut frontier, visit.unwrap(), FetchOutcome::Answered(404), "", now);
+        let (pages, _) = run(&mut frontier, "", |_| FetchOutcome::Answered(200));
+        assert_eq!(pages.len(), 50_000);
+    });
+}

@@ -7,7 +7,6 @@
 
 use std::fmt;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
 use mattock_crawl::{Control, Crawl, CrawlError, RawConfig};
@@ -22,6 +21,8 @@ use crate::served::ServedWorld;
 const ROUNDS: usize = 30;
 /// Pages of the Web: more than are fetched.
 const PAGES: u64 = 40_000_000;
+/// Links of a page: new URLs come not much faster than pages are fetched, so that no slice has a merge in it that another has not.
+const LINKS: u64 = 6;
 /// What is left out at the beginning.
 const WARM_UP: Duration = Duration::from_secs(5);
 
@@ -97,7 +98,7 @@ pub fn run<W: Watched>(
     slice: Duration,
     watch: impl Fn(&Path, &Control) -> W,
 ) -> Result<ConsoleReport, ConsoleBenchError> {
-    let served = ServedWorld::start(Thicket::new(PAGES, Arc::default()))?;
+    let served = ServedWorld::start(Thicket::sparse(PAGES, LINKS))?;
     let config = format!(
         "[crawl]\nscope = 'any'\nseeds = ['{SEED}']\n[politeness]\ndelay = '0s'\nserver_delay = '0s'\n\
          [checkpoint]\nevery = '1000h'\npages = 1000000000000\n\

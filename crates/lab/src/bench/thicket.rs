@@ -11,18 +11,25 @@ use xxhash_rust::xxh3::xxh3_64;
 pub(super) const SEED: &str = "http://h0-sim.com/0";
 
 const HOSTS: u64 = 4000;
-const LINKS: u64 = 200;
+/// Paragraphs of a page.
+const PARAGRAPHS: u64 = 200;
 
 /// A Web that is nothing but links.
 pub(super) struct Thicket {
     pages: u64,
+    links: u64,
     asked: Arc<AtomicU64>,
 }
 
 impl Thicket {
-    /// Of so many pages; counts what is asked of it.
+    /// Of so many pages, of which every paragraph is a link; counts what is asked of it.
     pub(super) fn new(pages: u64, asked: Arc<AtomicU64>) -> Thicket {
-        Thicket { pages, asked }
+        Thicket { pages, links: PARAGRAPHS, asked }
+    }
+
+    /// Of so many pages with so few links that a crawl hardly sorts and merges: it does the same all the time.
+    pub(super) fn sparse(pages: u64, links: u64) -> Thicket {
+        Thicket { pages, links, asked: Arc::default() }
     }
 }
 
@@ -41,11 +48,15 @@ impl Web for Thicket {
         body.clear();
         body.extend_from_slice(b"<!DOCTYPE html><title>A thicket</title>");
         let mut state = xxh3_64(request.path_and_query.as_bytes()) ^ xxh3_64(request.host.as_bytes());
-        for _ in 0..LINKS {
+        for paragraph in 0..PARAGRAPHS {
             state = xxh3_64(&state.to_le_bytes());
             let page = state % self.pages;
-            let link = format!("<p>{state:x} <a href=http://h{}-sim.com/{page}>{page}</a>\n", page % HOSTS);
-            body.extend_from_slice(link.as_bytes());
+            let text = if paragraph < self.links {
+                format!("<p>{state:x} <a href=http://h{}-sim.com/{page}>{page}</a>\n", page % HOSTS)
+            } else {
+                format!("<p>{state:x} <b title=http.//h{}-sim.com/{page}>{page}</b>\n", page % HOSTS)
+            };
+            body.extend_from_slice(text.as_bytes());
         }
         Answer::new(200, "text/html")
     }
