@@ -102,7 +102,7 @@ impl Query {
     ) -> Result<(), QueryError> {
         self.session.inner.runtime.block_on(async {
             for meter in meters {
-                let mut rows = execute_stream(meter, self.context.task_ctx())?;
+                let mut rows = execute_stream(meter, self.state.task_ctx())?;
                 while let Some(batch) = rows.next().await {
                     batch?;
                 }

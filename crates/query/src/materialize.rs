@@ -109,10 +109,11 @@ impl Session {
         let plan = LogicalPlanBuilder::scan(DOCUMENTS, provider_as_source(Arc::new(table)), None)?
             .project(vec![ident(key), ident(analyzer.name()), ident(ERROR)])?
             .build()?;
+        let state = self.state();
         Ok(Query {
             session: self.clone(),
-            context: self.context()?,
-            plan,
+            plan: state.optimize(&plan)?,
+            state,
             tally,
             seeds: Vec::new(),
             as_of_ms: None,

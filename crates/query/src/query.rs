@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::execution::SessionState;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
-use datafusion::prelude::SessionContext;
 use futures::StreamExt as _;
 
 use crate::cancel::Cancel;
@@ -18,7 +18,8 @@ use crate::sink::Sink;
 /// See the module. Made by [`Session::plan`].
 pub struct Query {
     pub(crate) session: Session,
-    pub(crate) context: SessionContext,
+    pub(crate) state: SessionState,
+    /// Optimized: it is carried out as it is.
     pub(crate) plan: LogicalPlan,
     pub(crate) tally: Arc<Tally>,
     pub(crate) seeds: Vec<u64>,
@@ -79,8 +80,9 @@ impl Query {
 
     /// The plan that is carried out.
     pub(crate) fn physical(&self) -> Result<Arc<dyn ExecutionPlan>, QueryError> {
-        let state = self.context.state();
-        Ok(self.session.inner.runtime.block_on(state.create_physical_plan(&self.plan))?)
+        let planner = self.state.query_planner();
+        let planned = planner.create_physical_plan(&self.plan, &self.state);
+        Ok(self.session.inner.runtime.block_on(planned)?)
     }
 
     /// Runs it: rows go into `sink`, and `progress` is called now and then. Whatever happens, the sink is finished, so that what
@@ -96,7 +98,7 @@ impl Query {
         let runtime = &self.session.inner.runtime;
         let mut rows = 0;
         let outcome = runtime.block_on(async {
-            let mut stream = execute_stream(physical, self.context.task_ctx())?;
+            let mut stream = execute_stream(physical, self.state.task_ctx())?;
             loop {
                 tokio::select! {
                     biased;

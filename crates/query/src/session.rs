@@ -9,14 +9,17 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use datafusion::arrow::array::Array as _;
-use datafusion::catalog::TableProvider as _;
+use datafusion::catalog::{
+    CatalogProvider as _, CatalogProviderList as _, MemoryCatalogProvider, MemoryCatalogProviderList,
+    MemorySchemaProvider, TableProvider as _,
+};
 use datafusion::common::cast::as_timestamp_millisecond_array;
 use datafusion::datasource::provider_as_source;
-use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
+use datafusion::execution::{FunctionRegistry as _, SessionState, SessionStateBuilder};
 use datafusion::functions_aggregate::expr_fn::max;
 use datafusion::logical_expr::{LogicalPlanBuilder, ident};
-use datafusion::prelude::{DataFrame, SessionConfig, SessionContext};
+use datafusion::prelude::{DataFrame, SessionConfig};
 use mattock_env::{Files, Random};
 use mattock_index::Snapshot;
 
@@ -57,7 +60,8 @@ pub(crate) struct Inner {
     pub(crate) source: Source,
     pub(crate) columns: Columns,
     pub(crate) metadata: Arc<MetadataTable>,
-    environment: Arc<RuntimeEnv>,
+    /// What every query begins with: functions, rules and settings. To put them together takes longer than many a query.
+    state: SessionState,
     options: Options,
     random: Mutex<Random>,
 }
@@ -78,10 +82,10 @@ impl Session {
             .thread_name("mattock-query")
             .build()
             .map_err(QueryError::io(Path::new("threads")))?;
-        let environment = environment(files, &options)?;
+        let state = first_state(environment(files, &options)?, &options)?;
         let random = Mutex::new(options.random.clone());
         let inner =
-            Inner { runtime, files: files.clone(), source, columns, metadata, environment, options, random };
+            Inner { runtime, files: files.clone(), source, columns, metadata, state, options, random };
         Ok(Session { inner: Arc::new(inner) })
     }
 
@@ -159,10 +163,11 @@ impl Session {
             }
             plan.project(columns)?.build()
         })()?;
+        let state = self.state();
         Ok(Query {
             session: self.clone(),
-            context: self.context()?,
-            plan,
+            plan: state.optimize(&plan)?,
+            state,
             tally,
             seeds: seed.into_iter().collect(),
             as_of_ms,
@@ -172,8 +177,7 @@ impl Session {
     fn plan_sql(&self, text: &str) -> Result<Query, QueryError> {
         let complain =
             |error: datafusion::common::DataFusionError| complain(text, &self.inner.columns, &error);
-        let context = self.context()?;
-        let state = context.state();
+        let state = self.state();
         let dialect = state.config().options().sql_parser.dialect;
         let mut statement = state.sql_to_statement(text, &dialect).map_err(complain)?;
         if !rewrite::is_query(&statement) {
@@ -187,35 +191,19 @@ impl Session {
         let as_of_ms = self.as_of(!seeds.is_empty())?;
         let tally = Arc::new(Tally::default());
         let table = self.table(named, as_of_ms, None, &tally)?;
-        context.register_table(DOCUMENTS, Arc::new(table))?;
-        let planned =
-            self.inner.runtime.block_on(context.state().statement_to_plan(statement)).map_err(complain)?;
+        state.schema_for_ref(DOCUMENTS)?.register_table(DOCUMENTS.to_owned(), Arc::new(table))?;
+        let plan = self.inner.runtime.block_on(state.statement_to_plan(statement)).map_err(complain)?;
         // Types are checked by the analyzer, whose complaints are about the text too.
-        context.state().optimize(&planned).map_err(complain)?;
-        Ok(Query { session: self.clone(), context, plan: planned, tally, seeds, as_of_ms })
+        let plan = state.optimize(&plan).map_err(complain)?;
+        Ok(Query { session: self.clone(), state, plan, tally, seeds, as_of_ms })
     }
 
-    /// A context with our functions and nothing in it yet.
-    pub(crate) fn context(&self) -> Result<SessionContext, QueryError> {
-        let mut config = SessionConfig::new().with_target_partitions(self.inner.options.threads.max(1));
-        config = config.with_batch_size(self.inner.options.batch_rows());
-        config.options_mut().sql_parser.collect_spans = true;
-        // What a sort sets aside for merging its runs must fit into a small memory, too.
-        let aside = &mut config.options_mut().execution.sort_spill_reservation_bytes;
-        *aside = (*aside).min(self.inner.options.memory_bytes / 16 / self.inner.options.threads.max(1));
-        // What is sorted in one piece comes out in batches, each of which is charged for the strings of all: a piece is about a batch.
-        let piece = &mut config.options_mut().execution.sort_in_place_threshold_bytes;
-        *piece = (*piece).min(self.inner.options.memory_bytes / 512 / self.inner.options.threads.max(1));
-        let state = SessionStateBuilder::new()
-            .with_config(config)
-            .with_runtime_env(self.inner.environment.clone())
-            .with_default_features()
-            .with_physical_optimizer_rule(Arc::new(CompactSorts))
-            .build();
-        let context = SessionContext::new_with_state(state);
-        context.register_udf(sampling::udf());
-        context.register_udf(any_match());
-        Ok(context)
+    /// What a query is planned and run with: our functions and settings, and no table yet.
+    pub(crate) fn state(&self) -> SessionState {
+        let mut state = self.inner.state.clone();
+        state.register_catalog_list(catalogs(&state));
+        state.mark_start_execution();
+        state
     }
 
     /// The table with the columns of the index and `named`.
@@ -282,18 +270,51 @@ impl Session {
     pub fn newest(&self) -> Result<Option<i64>, QueryError> {
         let source = provider_as_source(self.inner.metadata.clone());
         let schema = self.inner.metadata.schema();
-        let context = self.context()?;
+        let state = self.state();
         let answer = self.inner.runtime.block_on(async {
             let plan =
                 LogicalPlanBuilder::scan(DOCUMENTS, source, Some(vec![schema.index_of("fetch_time")?]))?
                     .aggregate(Vec::<datafusion::logical_expr::Expr>::new(), vec![max(ident("fetch_time"))])?
                     .build()?;
-            DataFrame::new(context.state(), plan).collect().await
+            DataFrame::new(state, plan).collect().await
         })?;
         let Some(batch) = answer.iter().find(|batch| batch.num_rows() > 0) else { return Ok(None) };
         let times = as_timestamp_millisecond_array(batch.column(0))?;
         Ok(times.is_valid(0).then(|| times.value(0)))
     }
+}
+
+/// What every query of a session begins with.
+fn first_state(environment: Arc<RuntimeEnv>, options: &Options) -> Result<SessionState, QueryError> {
+    let threads = options.threads.max(1);
+    let mut config = SessionConfig::new().with_target_partitions(threads);
+    config = config.with_batch_size(options.batch_rows());
+    config.options_mut().sql_parser.collect_spans = true;
+    // What a sort sets aside for merging its runs must fit into a small memory, too.
+    let aside = &mut config.options_mut().execution.sort_spill_reservation_bytes;
+    *aside = (*aside).min(options.memory_bytes / 16 / threads);
+    // What is sorted in one piece comes out in batches, each of which is charged for the strings of all: a piece is about a batch.
+    let piece = &mut config.options_mut().execution.sort_in_place_threshold_bytes;
+    *piece = (*piece).min(options.memory_bytes / 512 / threads);
+    let mut state = SessionStateBuilder::new()
+        .with_config(config)
+        .with_runtime_env(environment)
+        .with_default_features()
+        .with_physical_optimizer_rule(Arc::new(CompactSorts))
+        .build();
+    state.register_udf(Arc::new(sampling::udf()))?;
+    state.register_udf(Arc::new(any_match()))?;
+    Ok(state)
+}
+
+/// Catalogs with nothing in them: the table of a query is its own.
+fn catalogs(state: &SessionState) -> Arc<MemoryCatalogProviderList> {
+    let names = &state.config_options().catalog;
+    let (list, catalog) = (MemoryCatalogProviderList::new(), MemoryCatalogProvider::new());
+    let schema = Arc::new(MemorySchemaProvider::new());
+    catalog.register_schema(&names.default_schema, schema).expect("a catalog in memory takes every schema");
+    list.register_catalog(names.default_catalog.clone(), Arc::new(catalog));
+    Arc::new(list)
 }
 
 fn environment(files: &Files, options: &Options) -> Result<Arc<RuntimeEnv>, QueryError> {
