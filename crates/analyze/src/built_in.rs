@@ -24,7 +24,7 @@ const fn column(
 }
 
 /// All of them, by name.
-static BUILT_INS: [BuiltIn; 16] = [
+static BUILT_INS: [BuiltIn; 17] = [
     column("charset", 1, Kind::Text, page::charset),
     column("content", 1, Kind::Text, page::content),
     column("content_languages", 1, Kind::Text, page::content_languages),
@@ -38,6 +38,7 @@ static BUILT_INS: [BuiltIn; 16] = [
     column("shingles", 1, Kind::IntegerList, sketch::shingles),
     column("simhash", 1, Kind::Integer, sketch::simhash),
     column("surt", 1, Kind::Text, address::surt),
+    column("term_counts", 1, Kind::TextList, words::term_counts),
     column("term_vector", 1, Kind::TextList, words::term_vector),
     column("text", 1, Kind::Text, page::text),
     column("title", 1, Kind::Text, page::title),

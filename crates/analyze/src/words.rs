@@ -10,6 +10,8 @@ use crate::{Document, Value};
 
 /// Terms in a vector.
 const TERMS_MAX: usize = 50;
+/// Terms that are counted for those who weigh them against other pages: of the frequent ones most are in every page.
+const COUNTS_MAX: usize = 256;
 /// Longer words are no words: encoded data, mostly.
 const TERM_BYTES_MAX: usize = 64;
 /// Distinct terms that are counted; a page with more is not read by people.
@@ -119,15 +121,21 @@ fn lower(word: &str) -> Cow<'_, str> {
 
 /// The most frequent terms of the main text as `term:count`, by count, then by term. A term has two letters or more and is no number.
 pub(crate) fn term_vector(document: &Document<'_>) -> Value {
-    match document.main_text() {
-        Some(text) => {
-            Value::TextList(terms(text).into_iter().map(|(term, count)| format!("{term}:{count}")).collect())
-        }
-        None => Value::Null,
-    }
+    counted(document, TERMS_MAX)
 }
 
-fn terms(text: &str) -> Vec<(String, u32)> {
+/// The same with more of them, as feature databases take them.
+pub(crate) fn term_counts(document: &Document<'_>) -> Value {
+    counted(document, COUNTS_MAX)
+}
+
+fn counted(document: &Document<'_>, terms_max: usize) -> Value {
+    let Some(text) = document.main_text() else { return Value::Null };
+    let terms = terms(text, terms_max).into_iter();
+    Value::TextList(terms.map(|(term, count)| format!("{term}:{count}")).collect())
+}
+
+fn terms(text: &str, terms_max: usize) -> Vec<(String, u32)> {
     let mut counts: HashMap<Cow<'_, str>, u32> = HashMap::new();
     for word in words(text) {
         let telling = word.len() <= TERM_BYTES_MAX
@@ -146,9 +154,9 @@ fn terms(text: &str) -> Vec<(String, u32)> {
     let order = |one: &(Cow<'_, str>, u32), other: &(Cow<'_, str>, u32)| {
         other.1.cmp(&one.1).then_with(|| one.0.cmp(&other.0))
     };
-    if terms.len() > TERMS_MAX {
-        terms.select_nth_unstable_by(TERMS_MAX, order);
-        terms.truncate(TERMS_MAX);
+    if terms.len() > terms_max {
+        terms.select_nth_unstable_by(terms_max, order);
+        terms.truncate(terms_max);
     }
     terms.sort_unstable_by(order);
     terms.into_iter().map(|(term, count)| (term.into_owned(), count)).collect()
@@ -175,10 +183,12 @@ mod tests {
 
     #[test]
     fn most_frequent_first() {
-        let terms = terms("b a1 b 12 c a1 b x aa's");
-        assert_eq!(terms, [("a1".to_owned(), 2), ("aa's".to_owned(), 1)]);
+        let found = terms("b a1 b 12 c a1 b x aa's", TERMS_MAX);
+        assert_eq!(found, [("a1".to_owned(), 2), ("aa's".to_owned(), 1)]);
         let many: String = (0..500).map(|number| format!("x{number} ")).collect();
-        assert_eq!(super::terms(&many).len(), TERMS_MAX);
+        let [vector, counts] = [TERMS_MAX, COUNTS_MAX].map(|terms_max| terms(&many, terms_max));
+        assert_eq!((vector.len(), counts.len()), (50, 256));
+        assert_eq!(vector, counts[..50]);
     }
 
     proptest! {

@@ -45,6 +45,7 @@ fn of_a_page() {
     assert!(digest.starts_with("sha1:") && digest.len() == 37, "{digest}");
     let Value::TextList(terms) = value("term_vector") else { panic!("no terms") };
     assert_eq!(terms[0], "words:2");
+    assert_eq!(value("term_counts"), Value::TextList(terms), "of a small page both have all");
     let Value::IntegerList(sketch) = value("shingles") else { panic!("no sketch") };
     assert_eq!(sketch.len(), 64);
 }
@@ -67,6 +68,7 @@ fn of_what_is_no_page() {
         "charset",
         "content",
         "text",
+        "term_counts",
         "term_vector",
         "shingles",
         "simhash",

@@ -3,11 +3,17 @@
 pub(crate) mod analyzer;
 pub(crate) mod bench;
 pub(crate) mod desk;
+pub(crate) mod duplicates;
+pub(crate) mod features;
+pub(crate) mod graph;
 pub(crate) mod lab;
 pub(crate) mod look;
 pub(crate) mod network;
 pub(crate) mod probe;
+pub(crate) mod report;
 pub(crate) mod repository;
+pub(crate) mod rows;
+pub(crate) mod terms;
 
 use std::path::PathBuf;
 
@@ -62,8 +68,23 @@ pub(crate) enum Command {
     Export(repository::ExportArgs),
     /// Keep a computed column, so that queries need not compute it again
     Materialize(repository::MaterializeArgs),
+    /// Write one page about a data set: size, outcomes, types, languages, links, copies, change
+    Report(report::ReportArgs),
     /// Put a repository into object storage, where it can be asked by its URL
     Publish(repository::PublishArgs),
+    /// Feature databases: URLs, hosts, links, terms and sketches of all pages, small enough for one machine
+    Features(features::FeaturesArgs),
+    /// Find pages that say nearly the same, and hosts that mirror each other
+    ///
+    /// Works on the features of a repository (`mattock features build`). Pages get the column `cluster` in queries: the id of the page that
+    /// stands for them.
+    Duplicates(duplicates::DuplicatesArgs),
+    /// Name the most telling terms of a page, a host or a query, or the pages that are most like a page
+    ///
+    /// Works on the features of a repository (`mattock features build`).
+    Terms(Box<terms::TermsArgs>),
+    /// What links tell: components, ranks, related pages, distances, samples
+    Graph(graph::GraphArgs),
     /// Columns that are computed
     Analyzer(analyzer::AnalyzerArgs),
     /// Fetch one URL the way a crawl would, and show step by step what happens

@@ -6,8 +6,11 @@ use std::process::ExitCode;
 use mattock_console::ConsoleError;
 use mattock_crawl::{ConfigError, CrawlError};
 use mattock_env::Env;
+use mattock_features::FeaturesError;
+use mattock_graph::GraphError;
 use mattock_query::QueryError;
 use mattock_simweb::{ServeError, SimwebError};
+use mattock_study::StudyError;
 
 /// How a command that did not fail ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +75,9 @@ fn is_usage(error: &anyhow::Error) -> bool {
         || error.is::<ConfigError>()
         || error.is::<SimwebError>()
         || error.downcast_ref::<QueryError>().is_some_and(QueryError::is_of_query)
+        || error.is::<GraphError>()
+        || matches!(error.downcast_ref(), Some(FeaturesError::Missing { .. } | FeaturesError::NoUrls { .. }))
+        || matches!(error.downcast_ref(), Some(StudyError::Empty { .. }))
         || matches!(error.downcast_ref(), Some(ServeError::TimeScale(_)))
         || matches!(
             error.downcast_ref(),

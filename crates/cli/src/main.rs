@@ -14,6 +14,7 @@ mod output;
 mod places;
 mod probe;
 mod repository;
+mod rows;
 mod settings;
 mod shell;
 mod signals;
@@ -42,7 +43,12 @@ fn main() -> ExitCode {
         Command::Import(args) => commands::import::run(&args),
         Command::Export(args) => commands::export::run(&args),
         Command::Materialize(args) => commands::materialize::run(&args),
+        Command::Report(args) => commands::report::run(&args),
         Command::Publish(args) => commands::publish::run(&args),
+        Command::Features(args) => commands::features::run(&args),
+        Command::Duplicates(args) => commands::duplicates::run(&args),
+        Command::Terms(args) => commands::terms::run(&args),
+        Command::Graph(args) => commands::graph::run(&args),
         Command::Analyzer(args) => commands::analyzer::run(&args),
         Command::Fetch(args) => commands::fetch::run(*args),
         Command::Robots(args) => commands::robots::run(args),

@@ -1,15 +1,17 @@
 //! A repository, from its directory: that of a crawl as its last checkpoint has it, or one of imported files.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::Context;
 use mattock_crawl::{CrawlError, SavedCrawl};
 use mattock_env::{Env, Random, is_url};
 use mattock_index::{IndexError, IndexOptions, LedgerSource, Manifest, Snapshot, TAIL_ROWS, Updated};
 use mattock_query::{Options, Session, Source};
+use mattock_study::columns_directory;
 
 use crate::analyzers;
-use crate::args::repository::AskArgs;
+use crate::args::repository::{AskArgs, EngineArgs};
 use crate::exit::Usage;
 use crate::places;
 
@@ -105,7 +107,9 @@ impl Repository {
             );
         }
         let (parts, tail) = (snapshot.parts().to_vec(), snapshot.tail().to_vec());
-        let source = Source::new(&self.root, mattock_index::schema(), parts, tail);
+        let mut source = Source::new(&self.root, mattock_index::schema(), parts, tail);
+        let (files, root) = (self.env.files.clone(), self.root.clone());
+        source.by_url = Arc::new(move || columns_directory(&files, &root).map_err(std::io::Error::other));
         Ok(Session::with_source(&self.env.files, source, options)?)
     }
 }
@@ -118,15 +122,25 @@ pub(crate) fn name_of(root: &Path) -> String {
     root.file_name().map_or_else(|| "crawl".to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
+/// Threads that ask the repository `dir`, if nobody says how many.
+pub(crate) fn cores(dir: &Path) -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+    // Far away, most of the time is waiting.
+    if is_url(dir) { cores.max(FAR_THREADS) } else { cores }
+}
+
 /// What the flags say, with the analyzers that are loaded to ask `text` of the repository `dir`.
 pub(crate) fn options(env: &Env, args: &AskArgs, dir: &Path, text: &str) -> anyhow::Result<Options> {
+    let mut options = engine_options(&args.engine, dir)?;
+    options.analyzers = analyzers::load(&env.files, &args.loaded, dir, text)?;
+    Ok(options)
+}
+
+/// What the flags say, without analyzers that are loaded.
+pub(crate) fn engine_options(args: &EngineArgs, dir: &Path) -> anyhow::Result<Options> {
     let mut options = Options::new(Random::from_entropy());
     options.memory_bytes = usize::try_from(args.memory).context("so much memory there is not")?;
-    let cores = || std::thread::available_parallelism().map_or(1, |cores| cores.get());
-    // Far away, most of a query's time is waiting.
-    let threads = || if is_url(dir) { cores().max(FAR_THREADS) } else { cores() };
-    options.threads = args.threads.unwrap_or_else(threads);
-    options.analyzers = analyzers::load(&env.files, &args.loaded, dir, text)?;
+    options.threads = args.threads.unwrap_or_else(|| cores(dir));
     options.as_of_ms = args.as_of.as_deref().map(milliseconds).transpose()?;
     Ok(options)
 }

@@ -46,11 +46,15 @@ impl Interrupts {
     }
 }
 
-/// Calls `then` at the first wish to stop, for commands that have no runtime of their own; the second ends the process.
+/// Calls `then` at the first wish to stop, for commands that have no runtime of their own; the second ends the process. When this
+/// returns, wishes are heard.
 pub(crate) fn when_interrupted(then: impl FnOnce() + Send + 'static) {
-    std::thread::spawn(|| {
+    let (ready, listening) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
         mattock_env::run(async {
             let Ok(mut interrupts) = Interrupts::listen() else { return };
+            // Whoever asked for it waits for this.
+            let _ = ready.send(());
             interrupts.next().await;
             then();
             interrupts.settle(&Clock::real()).await;
@@ -58,4 +62,6 @@ pub(crate) fn when_interrupted(then: impl FnOnce() + Send + 'static) {
             std::process::exit(130);
         });
     });
+    // Where signals cannot be had, nothing is sent, and they end the process as ever.
+    let _ = listening.recv();
 }

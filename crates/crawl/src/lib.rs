@@ -55,7 +55,7 @@ pub use crawl::Crawl;
 pub use error::{CheckpointProblem, CrawlError};
 pub use progress::{Progress, Reading, Waiting};
 pub use rules::{LinkRules, SitemapRules};
-pub use saved::{PartitionCounts, SavedCrawl, SavedLedger};
+pub use saved::{PartitionCounts, SavedCrawl, SavedLedger, SavedTotals};
 pub use stalls::{Limit, Stalls, stalls};
 pub use status::Status;
 pub use summary::{End, Summary};

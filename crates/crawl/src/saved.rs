@@ -12,6 +12,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use crate::checkpoint::{Checkpoint, Era};
 use crate::directory::Directory;
+use crate::summary::Totals;
 use crate::{Config, CrawlError, End, RawConfig, Status, exchange};
 
 /// A crawl at its last checkpoint.
@@ -43,6 +44,19 @@ pub struct PartitionCounts {
     pub queued: u64,
     /// Visits that were under way.
     pub in_flight: u64,
+}
+
+/// What all partitions have counted, in all runs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SavedTotals {
+    /// Pages (status 200).
+    pub pages: u64,
+    /// Bytes received.
+    pub bytes: u64,
+    /// What became of the URLs that were fetched: statuses and failures with their counts.
+    pub outcomes: BTreeMap<String, u64>,
+    /// Why URLs were not fetched: reasons with their counts.
+    pub refused: BTreeMap<String, u64>,
 }
 
 impl PartitionCounts {
@@ -97,6 +111,14 @@ impl SavedCrawl {
             queued: record.queued,
             in_flight: record.in_flight,
         })
+    }
+
+    /// What all of them have counted.
+    pub fn totals(&self) -> SavedTotals {
+        let mut totals = Totals::default();
+        self.checkpoint.partitions.iter().for_each(|record| totals.add(record.totals.clone()));
+        let Totals { pages, bytes, outcomes, refused, .. } = totals;
+        SavedTotals { pages, bytes, outcomes, refused }
     }
 
     /// What the process that crawls said last, if it has not ended in good order.

@@ -96,10 +96,7 @@ pub fn stalls(env: &Env, root: &Path) -> Result<Stalls, CrawlError> {
         let live = saved.status().filter(|status| status.is_fresh(env.clock.unix()));
         let state = State { saved, config: &config, survey: &survey, live: live.as_ref(), root };
         let (limit, sentence, advice) = state.judge();
-        let mut refused = BTreeMap::new();
-        for (name, count) in saved.record().partitions.iter().flat_map(|record| &record.totals.refused) {
-            *refused.entry(name.clone()).or_default() += count;
-        }
+        let totals = saved.totals();
         Ok(Stalls {
             limit,
             sentence,
@@ -111,8 +108,8 @@ pub fn stalls(env: &Env, root: &Path) -> Result<Stalls, CrawlError> {
             hosts: survey.hosts,
             hosts_waiting: survey.hosts_waiting,
             largest: survey.largest.iter().map(|host| (host.name.clone(), host.urls)).collect(),
-            pages: saved.record().partitions.iter().map(|record| record.totals.pages).sum(),
-            refused,
+            pages: totals.pages,
+            refused: totals.refused,
             live,
         })
     })

@@ -18,7 +18,9 @@ pub enum FeaturesError {
         source: io::Error,
     },
     /// A file is not as it was written.
-    #[error("{path} is damaged at byte {offset}: {what}; build the features again")]
+    #[error(
+        "{path} is damaged at byte {offset}: {what}; make the features anew with `mattock features build --rebuild`"
+    )]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -43,6 +45,12 @@ pub enum FeaturesError {
         /// Where they would be.
         dir: PathBuf,
     },
+    /// A graph of numbers was asked for names.
+    #[error("{dir} was built of numbers: its nodes have no URLs, hosts or domains, only their ids")]
+    NoUrls {
+        /// The generation.
+        dir: PathBuf,
+    },
     /// What features are to be built from cannot be read.
     #[error("{name}, line {line}: {what}")]
     Input {
@@ -51,6 +59,14 @@ pub enum FeaturesError {
         /// The line, from 1.
         line: u64,
         /// What is wrong with it.
+        what: String,
+    },
+    /// What was said of a page makes no sense.
+    #[error("{url}: {what}")]
+    Content {
+        /// The page.
+        url: String,
+        /// What is wrong.
         what: String,
     },
     /// The code of links refused.

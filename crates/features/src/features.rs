@@ -8,10 +8,12 @@ use std::path::{Path, PathBuf};
 use mattock_env::Files;
 
 use crate::error::{FeaturesError, Result};
-use crate::generation::{Counts, Manifest, NameFiles, directory};
+use crate::generation::{Counts, Manifest, NameFiles, Origin, directory};
 use crate::hosts::Hosts;
 use crate::links::{LinkFiles, Links};
 use crate::output::read_whole;
+use crate::shingles::Shingles;
+use crate::terms::Terms;
 use crate::urls::Urls;
 
 /// Which way a link is looked at.
@@ -32,6 +34,17 @@ pub enum Grain {
     Hosts,
     /// Each domain, likewise.
     Domains,
+}
+
+/// How much there is of one direction of links.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkSize {
+    /// Nodes.
+    pub nodes: u64,
+    /// Links.
+    pub arcs: u64,
+    /// Bits of all lists.
+    pub bits: u64,
 }
 
 /// A generation of feature databases.
@@ -60,19 +73,18 @@ impl Features {
         &self.manifest.counts
     }
 
+    /// What it was built from.
+    pub fn origin(&self) -> &Origin {
+        &self.manifest.origin
+    }
+
     /// Where its files are.
     pub fn dir(&self) -> &Path {
         &self.dir
     }
 
     fn names(&self) -> Result<&NameFiles> {
-        self.manifest.names.as_ref().ok_or_else(|| {
-            FeaturesError::damaged(
-                &self.dir,
-                0,
-                "this graph was built of numbers and has no URLs".to_string(),
-            )
-        })
+        self.manifest.names.as_ref().ok_or_else(|| FeaturesError::NoUrls { dir: self.dir.clone() })
     }
 
     /// Whether its nodes have URLs: a graph that was built of numbers has none.
@@ -100,15 +112,36 @@ impl Features {
         read_whole(&self.files, &self.dir, &names.crawled).map(|bits| Crawled { bits: Some(bits) })
     }
 
+    /// The term vectors of pages; `None` if it was built without content.
+    pub fn terms(&self) -> Result<Option<Terms>> {
+        let Some(contents) = &self.manifest.contents else { return Ok(None) };
+        Terms::open(&self.files, &self.dir, &contents.terms, &contents.vocabulary).map(Some)
+    }
+
+    /// The shingleprints of pages; `None` if it was built without content.
+    pub fn shingles(&self) -> Result<Option<Shingles>> {
+        let Some(contents) = &self.manifest.contents else { return Ok(None) };
+        Shingles::open(&self.files, &self.dir, &contents.shingles).map(Some)
+    }
+
     /// Links between pages, hosts or domains.
     pub fn links(&self, grain: Grain, direction: Direction) -> Result<Links> {
-        let (out_links, in_links): (&LinkFiles, &LinkFiles) = match grain {
+        Links::open(&self.files, &self.dir, self.link_files(grain, direction)?)
+    }
+
+    /// How much there is of them, without opening them.
+    pub fn link_size(&self, grain: Grain, direction: Direction) -> Result<LinkSize> {
+        let LinkFiles { nodes, arcs, bits, .. } = *self.link_files(grain, direction)?;
+        Ok(LinkSize { nodes, arcs, bits })
+    }
+
+    fn link_files(&self, grain: Grain, direction: Direction) -> Result<&LinkFiles> {
+        let (out_links, in_links) = match grain {
             Grain::Pages => (&self.manifest.out_links, &self.manifest.in_links),
             Grain::Hosts => (&self.names()?.host_out, &self.names()?.host_in),
             Grain::Domains => (&self.names()?.domain_out, &self.names()?.domain_in),
         };
-        let written = if direction == Direction::Out { out_links } else { in_links };
-        Links::open(&self.files, &self.dir, written)
+        Ok(if direction == Direction::Out { out_links } else { in_links })
     }
 
     /// Where the link files are, without extension, for WebGraph's own tools.

@@ -4,6 +4,7 @@
 //! DIR/MANIFEST              which generation is in use, what is in it, and the length and checksum of each of its files
 //! DIR/LOCK                  held while something is built
 //! DIR/generation-N/         the files of generation N
+//! DIR/generation-N/columns/ what others computed from them, by URL; the manifest does not know of these
 //! ```
 //!
 //! Filled by [`Builder`](crate::Builder), read by [`Features`](crate::Features). Invariants: the manifest is replaced in one step, after
@@ -28,8 +29,14 @@ pub(crate) struct Manifest {
     pub(crate) format: u32,
     pub(crate) generation: u64,
     pub(crate) counts: Counts,
+    /// What it was built from.
+    #[serde(default)]
+    pub(crate) origin: Origin,
     /// None in a graph without URLs.
     pub(crate) names: Option<NameFiles>,
+    /// None if no page came with content.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) contents: Option<ContentFiles>,
     pub(crate) out_links: LinkFiles,
     pub(crate) in_links: LinkFiles,
 }
@@ -44,6 +51,14 @@ pub(crate) struct NameFiles {
     pub(crate) host_in: LinkFiles,
     pub(crate) domain_out: LinkFiles,
     pub(crate) domain_in: LinkFiles,
+}
+
+/// The content databases of a generation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ContentFiles {
+    pub(crate) vocabulary: Written,
+    pub(crate) terms: Written,
+    pub(crate) shingles: Written,
 }
 
 /// How much there is in a generation.
@@ -65,6 +80,30 @@ pub struct Counts {
     pub refused: u64,
     /// URLs whose fingerprint another URL has, too: links to them count for the other one.
     pub collisions: u64,
+    /// Pages of which the content databases know something.
+    #[serde(default)]
+    pub texts: u64,
+    /// Terms of the vocabulary.
+    #[serde(default)]
+    pub terms: u64,
+}
+
+/// What a generation was built from.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    /// How it was read; nothing if nobody said so.
+    pub how: String,
+    /// What was read.
+    pub parts: Vec<OriginPart>,
+}
+
+/// One of the things that a generation was built from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OriginPart {
+    /// Its name.
+    pub name: String,
+    /// Its bytes; 0 if they are not known.
+    pub bytes: u64,
 }
 
 /// The number that a format has in a file of any version.
@@ -77,10 +116,12 @@ impl Manifest {
     pub(crate) fn new(
         generation: u64,
         counts: Counts,
+        origin: Origin,
         out_links: LinkFiles,
         in_links: LinkFiles,
     ) -> Manifest {
-        Manifest { format: FORMAT, generation, counts, names: None, out_links, in_links }
+        let (format, names, contents) = (FORMAT, None, None);
+        Manifest { format, generation, counts, origin, names, contents, out_links, in_links }
     }
 
     /// The manifest of a directory; `None` if nothing was ever built there.

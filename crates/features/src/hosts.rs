@@ -12,7 +12,7 @@ use std::path::Path;
 
 use mattock_codec::{Reader, put_counted, put_varint};
 use mattock_env::Files;
-use mattock_weburl::{WebUrl, domain_of};
+use mattock_weburl::{WebUrl, domain_of, surt_of_host};
 
 use crate::error::{FeaturesError, Result};
 use crate::key;
@@ -198,15 +198,30 @@ impl Hosts {
         let mut key = Vec::new();
         key::push_key(&mut key, url);
         let wanted = key::host_part(&key)?;
+        let host = self.first_from(wanted);
+        (self.key(host)? == wanted).then_some(host)
+    }
+
+    /// The number of a domain, by its name; `None` if there is no such domain.
+    pub fn find_domain(&self, name: &str) -> Option<u64> {
+        // Hosts of a domain have keys that begin alike, and `)` sorts before all that may follow.
+        let mut least = surt_of_host(name).into_bytes();
+        least.push(b')');
+        let host = self.first_from(&least);
+        let domain = (host < self.len()).then(|| self.domain_of_host(host))?;
+        (self.domain(domain)? == name).then_some(domain)
+    }
+
+    /// The first host whose key is not less than this one.
+    fn first_from(&self, wanted: &[u8]) -> u64 {
         let (mut low, mut high) = (0, self.len());
         while low < high {
             let middle = low.midpoint(high);
-            match self.key(middle)?.cmp(wanted) {
-                std::cmp::Ordering::Less => low = middle + 1,
-                std::cmp::Ordering::Equal => return Some(middle),
-                std::cmp::Ordering::Greater => high = middle,
+            match self.key(middle).is_some_and(|key| key < wanted) {
+                true => low = middle + 1,
+                false => high = middle,
             }
         }
-        None
+        low
     }
 }

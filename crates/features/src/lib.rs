@@ -7,16 +7,19 @@
 //! - [`Urls`]: canonical URL ↔ id, both ways; also URLs that are only linked to. Ids are in the order of hosts, so that
 //!   a host is a range of ids, and pages with like links stand side by side;
 //! - [`Hosts`]: the ranges of hosts and domains;
-//! - [`Links`]: outlinks and inlinks in WebGraph's format, of pages, hosts and domains.
+//! - [`Links`]: outlinks and inlinks in WebGraph's format, of pages, hosts and domains;
+//! - [`Terms`] and [`Shingles`], if pages came with [`Content`]: what a page is about, and which pages say nearly the same.
 //!
 //! ```text
 //! pages ─► fingerprints ─► sorted texts ─► ids ─► urls, hosts
 //!                │                          │
+//!                ├─► contents ─────────────►┼─► terms and prints by id
 //!                └─► links by fingerprint ─►┴─► links by id ─► out ─► in ─► host and domain graphs
 //! ```
 //!
 //! Invariants: ids are dense, from 0; a generation is complete or not in use; every file is checked before it is believed.
-//! Lists of others, of URLs or of numbers, are built by [`build_from_list`]; a graph of numbers has no URLs.
+//! Lists of others, of URLs or of numbers, are built by [`build_from_list`]; a graph of numbers has no URLs. What was gathered of pages
+//! can be kept beside the generations, in [`segment`]s, so that the next build need not read the pages again.
 
 mod build;
 mod error;
@@ -26,15 +29,29 @@ mod hosts;
 mod key;
 mod links;
 mod output;
+mod records;
 mod reorder;
+pub mod segment;
+mod shingles;
 mod sort;
+mod terms;
 mod urls;
 
-pub use build::{BuildOptions, Builder, ListKind, Progress, Report, Stage, build_from_ids, build_from_list};
+pub use build::{
+    BuildOptions, Builder, Content, Input, Inputs, ListKind, Progress, Report, Stage, build_from_graph,
+    build_from_ids, build_from_list, build_from_lists,
+};
 pub use error::{FeaturesError, Result};
-pub use features::{Crawled, Direction, Features, Grain};
-pub use generation::Counts;
+pub use features::{Crawled, Direction, Features, Grain, LinkSize};
+pub use generation::{Counts, Origin, OriginPart};
 pub use hosts::Hosts;
 pub use links::{Links, Scan, Successors};
 pub use reorder::reorder;
+pub use shingles::{
+    DESIGN_ESTIMATE, DESIGN_RESEMBLANCE, SKETCH_LENGTH, SUPER_SHINGLES, ShingleScan, Shingleprint, Shingles,
+    candidate_probability,
+};
+pub use sort::Scratch;
+pub use sort::pairs::{Pair, PairSorter, PairStream, SortedPairs};
+pub use terms::{TermScan, TermVector, Terms, VECTOR_TERMS, Vocabulary};
 pub use urls::{UrlIter, Urls};

@@ -62,7 +62,11 @@ fn check_hosts(features: &Features, urls: &Urls, hosts: &Hosts, model: &Model) {
         assert!(hosts.ids_of_host(host).unwrap().contains(&id));
         let domain = hosts.domain_of_host(host);
         assert_eq!(hosts.domain(domain), Some(domain_of(&url)));
+        assert_eq!(hosts.find_domain(&domain_of(&url)), Some(domain));
         assert!(hosts.ids_of_domain(domain).unwrap().contains(&id));
+    }
+    for absent in ["a", "com", "aa.com", "zz.zz", "0.a", "www.a.com", ""] {
+        assert_eq!(hosts.find_domain(absent), None, "{absent}");
     }
     let fold = |name: &dyn Fn(&str) -> String| -> BTreeSet<(String, String)> {
         let pairs = model.links.iter().flat_map(|(from, to)| to.iter().map(move |to| (from, to)));
@@ -85,6 +89,10 @@ fn check(features: &Features, model: &Model) {
         assert_eq!(urls.url(id as u64).unwrap().as_ref(), Some(url));
         assert_eq!(urls.id(&WebUrl::parse(url).unwrap()).unwrap(), Some(id as u64));
         assert_eq!(crawled.contains(id as u64), model.crawled.contains(url));
+        // What comes right behind it has the next place, there or not.
+        let (here, behind) = (WebUrl::parse(url).unwrap(), WebUrl::parse(&format!("{url}0")).unwrap());
+        assert_eq!(urls.rank(&here).unwrap(), id as u64);
+        assert_eq!(urls.rank(&behind).unwrap(), id as u64 + 1);
         ids.insert(url.clone(), id);
     }
     assert_eq!(urls.url(urls.len()).unwrap(), None);
@@ -99,7 +107,10 @@ fn check(features: &Features, model: &Model) {
             targets
         })
         .collect();
-    assert_eq!(lists(&features.links(Grain::Pages, Direction::Out).unwrap()), expected);
+    let out_links = features.links(Grain::Pages, Direction::Out).unwrap();
+    let size = features.link_size(Grain::Pages, Direction::Out).unwrap();
+    assert_eq!((size.nodes, size.arcs, size.bits), (out_links.nodes(), out_links.arcs(), out_links.bits()));
+    assert_eq!(lists(&out_links), expected);
     assert_eq!(lists(&features.links(Grain::Pages, Direction::In).unwrap()), turned(&expected));
     check_hosts(features, &urls, &hosts, model);
     let counts = features.counts();
@@ -157,7 +168,7 @@ fn the_next_generation_takes_the_place_of_the_one_before() {
 #[test]
 fn lists_of_urls_and_of_numbers() {
     let (_, files) = world::disk(1);
-    let (dir, options) = (Path::new(DIR), BuildOptions { memory: 1 << 20 });
+    let (dir, options) = (Path::new(DIR), BuildOptions { memory: 1 << 20, ..BuildOptions::default() });
     let list = "http://a.com/\thttp://b.com/\nhttp://a.com/\tmailto:x\nnone\thttp://b.com/\nHTTP://B.com\thttp://a.com/#x\n";
     let mut stages = Vec::new();
     let mut report = |progress: mattock_features::Progress| stages.push(progress.stage);
@@ -197,7 +208,7 @@ fn lists_of_urls_and_of_numbers() {
 #[test]
 fn a_graph_in_another_order_is_the_same_graph() {
     let (_, files) = world::disk(1);
-    let (dir, options) = (Path::new(DIR), BuildOptions { memory: 1 << 20 });
+    let (dir, options) = (Path::new(DIR), BuildOptions { memory: 1 << 20, ..BuildOptions::default() });
     let links = [(0, 1), (0, 2), (2, 0), (3, 3)].map(Ok);
     build_from_ids(&files, dir, &options, Some(4), links, &mut |_| {}).unwrap();
     let links = Features::open(&files, dir).unwrap().links(Grain::Pages, Direction::Out).unwrap();

@@ -9,7 +9,8 @@ use crate::world::{self, DIR};
 
 fn built() -> (SimFiles, Files) {
     let (disk, files) = world::disk(9);
-    world::build(&files, 1 << 20, &world::pages(2, 300)).unwrap();
+    let pages = world::pages(2, 300);
+    world::build_whole(&files, 1 << 20, &pages, &world::contents(2, &pages)).unwrap();
     (disk, files)
 }
 
@@ -19,6 +20,8 @@ fn read_all(files: &Files) -> Result<()> {
     features.urls()?.verify()?;
     features.hosts()?;
     features.crawled()?;
+    features.terms()?.expect("it was built with content").verify()?;
+    features.shingles()?.expect("it was built with content").verify()?;
     for grain in [Grain::Pages, Grain::Hosts, Grain::Domains] {
         for direction in [Direction::Out, Direction::In] {
             features.links(grain, direction)?;
@@ -36,7 +39,7 @@ fn data_files(disk: &SimFiles) -> Vec<(PathBuf, u64)> {
 #[test]
 fn a_flipped_bit_is_found_in_every_file() {
     let names = data_files(&built().0).len();
-    assert_eq!(names, 1 + 3 + 6 * 3);
+    assert_eq!(names, 1 + 3 + 3 + 6 * 3);
     for number in 0..names {
         for _ in 0..4 {
             let (disk, files) = built();
@@ -79,6 +82,18 @@ fn other_versions_are_named() {
     files.open(&path, OpenMode::Write).unwrap().write_all_at(b"2", len - 1).unwrap();
     let error = Features::open(&files, Path::new(DIR)).unwrap().urls().unwrap_err().to_string();
     assert!(error.contains("has version \"2\", which this program does not know"), "{error}");
+
+    for (name, found) in [("terms", true), ("shingles", false)] {
+        let path = Path::new(DIR).join("generation-1").join(name);
+        files.open(&path, OpenMode::Write).unwrap().write_all_at(b"2", 7).unwrap();
+        let features = Features::open(&files, Path::new(DIR)).unwrap();
+        let error = match found {
+            true => features.terms().unwrap_err(),
+            false => features.shingles().unwrap_err(),
+        };
+        let expected = format!("{name} has version \"2\", which this program does not know");
+        assert!(error.to_string().contains(&expected), "{error}");
+    }
 
     let manifest = Path::new(DIR).join("MANIFEST");
     let text = String::from_utf8(files.read(&manifest).unwrap()).unwrap();

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod built;
+mod content;
 mod damaged;
 mod interrupted;
 mod real;

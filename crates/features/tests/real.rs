@@ -43,7 +43,7 @@ fn webgraph_opens_our_files_and_we_open_its() {
     assert_eq!((theirs.nodes(), theirs.arcs()), (325_557, 3_216_152));
     let lists = (0..theirs.nodes()).map(|node| (node, theirs.successors(node).collect::<Vec<_>>()));
     let pairs = lists.flat_map(|(node, list)| list.into_iter().map(move |target| Ok((node, target as u64))));
-    let options = BuildOptions { memory: 16 << 20 };
+    let options = BuildOptions { memory: 16 << 20, ..BuildOptions::default() };
     build_from_ids(&files, &dir.0, &options, Some(theirs.nodes()), pairs, &mut |_| {}).unwrap();
 
     let features = Features::open(&files, &dir.0).unwrap();

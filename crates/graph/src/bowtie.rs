@@ -12,6 +12,10 @@ use serde::Serialize;
 
 use crate::adjacency::Adjacency;
 use crate::components::{Components, weak_components};
+use crate::held::NodeBytes;
+
+/// Bytes that it takes for each node, at worst, with the components that it is made of.
+pub const BOWTIE_BYTES: NodeBytes = NodeBytes { lists: 44, coded: 170 };
 
 /// A part of the bow-tie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -10,6 +10,10 @@
 use serde::Serialize;
 
 use crate::adjacency::Adjacency;
+use crate::held::NodeBytes;
+
+/// Bytes that finding components takes for each node, at worst.
+pub const COMPONENT_BYTES: NodeBytes = NodeBytes { lists: 36, coded: 160 };
 
 /// Which component each node is in.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,10 +7,13 @@
 //! Costs: two times `m` bytes a node, a pass over the links for each step of the distance; a list none of whose counters changed is not
 //! looked at again. Registers are one byte wide: longer than needed, and three times as fast as packed ones.
 
+use std::ops::ControlFlow;
+
 use serde::Serialize;
 
 use crate::adjacency::Adjacency;
-use crate::parallel::fill;
+use crate::held::NodeBytes;
+use crate::parallel::{Watch, fill};
 
 /// How distances are estimated.
 #[derive(Clone, Debug)]
@@ -28,6 +31,13 @@ pub struct DistanceOptions {
 impl Default for DistanceOptions {
     fn default() -> DistanceOptions {
         DistanceOptions { log2_registers: 6, rounds_max: 10_000, seed: 0, threads: crate::threads() }
+    }
+}
+
+impl DistanceOptions {
+    /// Bytes that are kept for each node.
+    pub fn node_bytes(&self) -> NodeBytes {
+        NodeBytes::both((2 << self.log2_registers.clamp(4, 16)) + 25)
     }
 }
 
@@ -90,6 +100,12 @@ impl Counters {
 
 /// Estimates distances along the links of a graph.
 pub fn distances(graph: &impl Adjacency, options: &DistanceOptions) -> Distances {
+    distances_watched(graph, options, &mut |_, _| ControlFlow::Continue(()))
+}
+
+/// The same; `watch` is told after each distance how many pairs are no farther apart, and can end it: longer distances are then not
+/// counted.
+pub fn distances_watched(graph: &impl Adjacency, options: &DistanceOptions, watch: Watch<'_>) -> Distances {
     let log2_registers = options.log2_registers.clamp(4, 16);
     let counters = Counters { registers: 1 << log2_registers, log2_registers };
     let (nodes, size) = (graph.nodes(), counters.registers);
@@ -135,10 +151,14 @@ pub fn distances(graph: &impl Adjacency, options: &DistanceOptions) -> Distances
             sum
         });
         changed.iter_mut().zip(&reached).for_each(|(changed, (_, _, is_changed))| *changed = *is_changed);
-        if changed.contains(&true) {
-            pairs_within.push(sums.into_iter().sum());
-        }
         std::mem::swap(&mut now, &mut next);
+        if changed.contains(&true) {
+            let pairs = sums.into_iter().sum();
+            pairs_within.push(pairs);
+            if watch(pairs_within.len() - 1, pairs).is_break() {
+                break;
+            }
+        }
     }
     let harmonic = reached.into_iter().map(|(_, harmonic, _)| harmonic).collect();
     summary(pairs_within, nodes as f64, 1.06 / (size as f64).sqrt(), harmonic)

@@ -3,7 +3,11 @@
 //! Pieces have a fixed size and are taken in turn by whoever is free; what each gives is put back into the order of the pieces. Sums over
 //! them are therefore added up in one order, and floating point numbers come out bit by bit alike.
 
+use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
+
+/// Told after each round of an algorithm: the number of rounds so far, and what the last one came to. Says whether to go on.
+pub type Watch<'a> = &'a mut dyn FnMut(usize, f64) -> ControlFlow<()>;
 
 /// Lets `work` fill the pieces of a slice; what it gave for each, in order. The first argument is where the piece begins.
 pub(crate) fn fill<V: Send, T: Send>(

@@ -90,15 +90,8 @@ pub fn cocitation(
     sorted(counts.into_iter().filter(|(_, count)| *count >= 2.0), count)
 }
 
-/// The best authorities around a page. `host` tells the host of a node: links within one are left out.
-pub fn companions(
-    graph: &impl Adjacency,
-    turned: &impl Adjacency,
-    node: u32,
-    host: impl Fn(u32) -> u64,
-    vicinity: &Vicinity,
-    count: usize,
-) -> Vec<Related> {
+/// A page and its vicinity, by number: parents, children of parents, children, parents of children.
+pub fn around(graph: &impl Adjacency, turned: &impl Adjacency, node: u32, vicinity: &Vicinity) -> Vec<u32> {
     let mut nodes = vec![node];
     for parent in spread(turned.successors(node).filter(|parent| *parent != node), vicinity.parents) {
         nodes.push(parent);
@@ -110,11 +103,22 @@ pub fn companions(
     }
     nodes.sort_unstable();
     nodes.dedup();
-    let links: Vec<(usize, usize)> = links_within(graph, &nodes)
-        .into_iter()
-        .filter(|(from, to)| host(nodes[*from]) != host(nodes[*to]))
-        .collect();
+    nodes
+}
+
+/// The best authorities around a page. `host` tells the host of a node: links within one are left out.
+pub fn companions(
+    graph: &impl Adjacency,
+    turned: &impl Adjacency,
+    node: u32,
+    host: impl Fn(u32) -> u64,
+    vicinity: &Vicinity,
+    count: usize,
+) -> Vec<Related> {
+    let nodes = around(graph, turned, node, vicinity);
     let hosts: Vec<u64> = nodes.iter().map(|node| host(*node)).collect();
+    let links: Vec<(usize, usize)> =
+        links_within(graph, &nodes).into_iter().filter(|(from, to)| hosts[*from] != hosts[*to]).collect();
     let (mut to_page, mut to_host) = (BTreeMap::new(), BTreeMap::new());
     for (from, to) in &links {
         *to_page.entry((hosts[*from], *to)).or_insert(0.0) += 1.0;
@@ -131,7 +135,7 @@ pub fn companions(
         .collect();
     let (authorities, _) = iterate(nodes.len(), &weighted);
     let scores = nodes.iter().copied().zip(authorities);
-    sorted(scores.filter(|(other, score)| *other != node && *score > 0.0), count)
+    sorted(scores.filter(|(other, score)| *other != node && *score > NOTHING), count)
 }
 
 /// Hubs and authorities.
@@ -154,7 +158,10 @@ pub fn hits(graph: &impl Adjacency, nodes: &[u32], count: usize) -> Hits {
         .map(|(from, to)| Weighted { from, to, authority: 1.0, hub: 1.0 })
         .collect();
     let (authorities, hubs) = iterate(nodes.len(), &links);
-    let best = |scores: Vec<f64>| sorted(nodes.iter().copied().zip(scores), count);
+    let best = |scores: Vec<f64>| {
+        let scores = nodes.iter().copied().zip(scores);
+        sorted(scores.filter(|(_, score)| *score > NOTHING), count)
+    };
     Hits { authorities: best(authorities), hubs: best(hubs) }
 }
 
@@ -178,6 +185,8 @@ struct Weighted {
 /// Rounds at most. The scores change by less than [`ENOUGH`] long before, unless two vectors are equally good.
 const ROUNDS: usize = 200;
 const ENOUGH: f64 = 1e-12;
+/// A score that is less goes to nothing as the rounds go on.
+const NOTHING: f64 = 1e-9;
 
 fn iterate(nodes: usize, links: &[Weighted]) -> (Vec<f64>, Vec<f64>) {
     let mut hubs = vec![1.0; nodes];

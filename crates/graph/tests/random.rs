@@ -1,13 +1,15 @@
 //! Random graphs: every result against one that is found by trying everything.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use mattock_env::{Files, Random, SimFiles};
 use mattock_features::{BuildOptions, Direction, Features, Grain, build_from_ids};
 use mattock_graph::{
     Adjacency, Components, Csr, DistanceOptions, PARTS, PageRankOptions, Part, SampleOptions, bowtie,
-    degrees, distances, distances_from, pagerank, path, sample, strong_components, top, weak_components,
+    degrees, distances, distances_from, distances_watched, pagerank, pagerank_watched, path, sample,
+    strong_components, top, weak_components,
 };
 use proptest::prelude::*;
 
@@ -145,6 +147,34 @@ fn many_threads_come_to_the_same_bits() {
         distances(&graph, &DistanceOptions { threads, log2_registers: 4, ..Default::default() }).harmonic
     });
     assert_eq!(found[0], found[1]);
+}
+
+#[test]
+fn rounds_are_watched_and_end_when_told() {
+    let graph = Csr::from_lists(&[vec![1], vec![2], vec![3], vec![4], vec![5], vec![0]]);
+    let mut told = Vec::new();
+    let mut watch = |number: usize, value: f64| {
+        told.push((number, value));
+        if number == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    // One node has more than its share at first, or there would be nothing to do.
+    let lopsided = Csr::from_lists(&[vec![1, 2], vec![2], vec![0]]);
+    let ranks = pagerank_watched(
+        &lopsided.transposed(),
+        &degrees(&lopsided),
+        &PageRankOptions { tolerance: 0.0, ..Default::default() },
+        &mut watch,
+    );
+    assert!(!ranks.converged && ranks.bounds.len() == 3);
+    assert_eq!(told, (1..).zip(ranks.bounds).collect::<Vec<_>>());
+    told.clear();
+    let mut watch = |number: usize, value: f64| {
+        told.push((number, value));
+        if number == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let found = distances_watched(&graph, &DistanceOptions::default(), &mut watch);
+    assert_eq!(found.pairs_within.len(), 4);
+    assert_eq!(told, (1..).zip(found.pairs_within[1..].iter().copied()).collect::<Vec<_>>());
 }
 
 #[test]

@@ -8,10 +8,9 @@ use std::path::Path;
 
 use mattock_env::{Env, Random};
 use mattock_frontier::beast::{Beast, BeastOptions, BeastStats, NaiveQueue, Popped};
+use mattock_plot::chart::{Axis, LogLogChart, Series};
+use mattock_plot::format;
 use mattock_queue::{Options, QueueError, Queues};
-
-use crate::format;
-use crate::plot::{Axis, LogLogChart, Series};
 
 /// The crawl to make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]

@@ -1,10 +1,10 @@
 //! What `mattock demo` shows: the configuration of its crawl, and the report on it.
 
 use mattock_crawl::Summary;
+use mattock_plot::chart::{Axis, Bar, BarChart, LineChart, LogLogChart, Series, Tone};
+use mattock_plot::format;
+use mattock_plot::report::{Column, Command, Report, Section, Table, Tile};
 
-use crate::format;
-use crate::plot::{Axis, Bar, BarChart, LineChart, LogLogChart, Series, Tone};
-use crate::report::{Column, Command, Report, Section, Table, Tile};
 use crate::served::ServedWorld;
 
 /// Speed is drawn as the mean over so many samples.
@@ -64,7 +64,7 @@ pub fn report(summary: &Summary, samples: &[Sample], commands: &[(String, String
 }
 
 fn section(title: &str, text: &str) -> Section {
-    Section { title: title.into(), text: text.into(), chart: None, table: None }
+    Section { title: title.into(), text: text.into(), ..Section::default() }
 }
 
 /// Differences per second between samples that are `SMOOTH` apart.

@@ -1,7 +1,7 @@
 //! Which columns there are, and where each comes from.
 //!
 //! The index has columns; a few have a second name (the paper's); the history of a URL gives some, and the page that linked to it gives
-//! one; everything else is computed from the document by an analyzer, when asked for. There is no end of computed columns (`http_` with
+//! one; some were computed from all pages together; everything else is computed from the document by an analyzer, when asked for. There is no end of computed columns (`http_` with
 //! any header), so a query's table has those that the query names.
 
 use std::collections::BTreeMap;
@@ -10,7 +10,9 @@ use std::sync::Arc;
 use datafusion::arrow::datatypes::{DataType, Field, SchemaRef, TimeUnit};
 use mattock_analyze::{Analyzer, Kind, built_in, built_ins};
 
+use crate::by_url::{ByUrl, KINDS, Kind as ByUrlKind, URL_KEY};
 use crate::history::History;
+use crate::metadata::MetadataTable;
 use crate::via;
 
 /// Second names of columns of the index: those of the paper, and short ones.
@@ -45,6 +47,8 @@ pub(crate) enum Origin {
     History(History),
     /// The row of the page that links to it says.
     Via,
+    /// These values by URL.
+    ByUrl(Arc<MetadataTable>),
     /// The document's bytes.
     Body,
     /// Computed from the document.
@@ -60,6 +64,7 @@ impl std::fmt::Debug for Origin {
             Origin::Alias(name) => write!(formatter, "alias of {name}"),
             Origin::History(_) => formatter.write_str("history"),
             Origin::Via => formatter.write_str("via"),
+            Origin::ByUrl(_) => formatter.write_str("by URL"),
             Origin::FailureOfLast(_) => formatter.write_str("failure"),
             Origin::Body => formatter.write_str("body"),
             Origin::Analyzer(analyzer) => write!(formatter, "analyzer {}", analyzer.version()),
@@ -88,6 +93,7 @@ impl Column {
 pub(crate) struct Columns {
     index: SchemaRef,
     own: BTreeMap<String, Arc<dyn Analyzer>>,
+    by_url: Option<ByUrl>,
 }
 
 impl Columns {
@@ -96,7 +102,19 @@ impl Columns {
         Columns {
             index,
             own: own.iter().map(|analyzer| (analyzer.name().to_string(), analyzer.clone())).collect(),
+            by_url: None,
         }
+    }
+
+    /// The same with columns by URL.
+    pub(crate) fn with_by_url(self, by_url: ByUrl) -> Columns {
+        let known = self.index.field_with_name(URL_KEY).is_ok();
+        Columns { by_url: known.then_some(by_url), ..self }
+    }
+
+    /// Those that are by URL.
+    pub(crate) fn by_url(&self) -> Option<&ByUrl> {
+        self.by_url.as_ref()
     }
 
     /// The columns of the index.
@@ -131,6 +149,10 @@ impl Columns {
         {
             return Some(Column { field, origin: Origin::Via });
         }
+        if let Some(kind) = ByUrlKind::find(name) {
+            let values = self.by_url.as_ref()?.open(kind)?;
+            return Some(Column { field: kind.field(), origin: Origin::ByUrl(values) });
+        }
         if name == BODY {
             return Some(Column {
                 field: Field::new(BODY, DataType::BinaryView, true),
@@ -156,6 +178,7 @@ impl Columns {
         names.extend(ALIASES.iter().map(|(alias, _)| (*alias).to_string()));
         names.extend(History::ALL.iter().map(|history| history.name().to_string()));
         names.extend(via::field(&self.index).map(|field| field.name().clone()));
+        names.extend(KINDS.iter().filter(|_| self.by_url.is_some()).map(|kind| kind.name.to_string()));
         names.extend(built_ins().iter().map(|analyzer| analyzer.name().to_string()));
         names.push(BODY.to_string());
         names.extend(
@@ -168,7 +191,7 @@ impl Columns {
 /// Whether every repository has a column of this name, in SQL or in the other language. Whoever loads analyzers asks this, so that none
 /// hides what is there.
 pub fn is_taken(index: &SchemaRef, name: &str) -> bool {
-    Columns::new(index.clone(), &[]).find_lowercase(name).is_some()
+    Columns::new(index.clone(), &[]).find_lowercase(name).is_some() || ByUrlKind::find(name).is_some()
 }
 
 fn analyzed(analyzer: Arc<dyn Analyzer>) -> Column {

@@ -1,8 +1,8 @@
 //! The table `documents`: one row for each stored instance, with the columns of the index and those that the query names.
 //!
 //! A scan is planned from the bottom: rows of the index as of the date → history, if asked for → conditions that the index can
-//! answer (the sample among them) → the pages with the links, if asked for, and conditions on these → kept values → documents in the
-//! order of the archives → computed columns. All conditions are fulfilled here, so nothing above needs the columns that only a
+//! answer (the sample among them) → the pages with the links and values by URL, if asked for, and conditions on these → kept values →
+//! documents in the order of the archives → computed columns. All conditions are fulfilled here, so nothing above needs the columns that only a
 //! condition reads. Without computed columns the plan ends before any archive.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,6 +20,7 @@ use datafusion::logical_expr::{
 };
 use datafusion::physical_plan::ExecutionPlan;
 
+use crate::by_url;
 use crate::columns::{Column, Origin};
 use crate::content::exec::{Archives, ContentExec, Stores};
 use crate::content::meter::MeterExec;
@@ -42,6 +43,8 @@ const RECORD_TYPE: &str = "record_type";
 pub(crate) struct DocumentsTable {
     /// The index.
     pub(crate) metadata: Arc<MetadataTable>,
+    /// All rows that revisits may repeat.
+    pub(crate) originals: Arc<MetadataTable>,
     /// Columns: those of the index, then those that the query names.
     pub(crate) columns: Vec<Column>,
     /// The archives.
@@ -80,10 +83,12 @@ struct Demand {
     /// How many of them the conditions need.
     first: usize,
     histories: Vec<History>,
-    /// Conditions on what was found where.
-    via_conditions: Vec<Expr>,
+    /// Conditions on what is joined to the index: what was found where, and values by URL.
+    joined_conditions: Vec<Expr>,
     /// Whether it is asked where pages were found.
     via: bool,
+    /// Columns by URL.
+    by_url: Vec<usize>,
     /// Columns of the index that are read.
     needed: BTreeSet<String>,
 }
@@ -122,24 +127,25 @@ impl DocumentsTable {
             computed: Vec::new(),
             first: 0,
             histories: Vec::new(),
-            via_conditions: Vec::new(),
+            joined_conditions: Vec::new(),
             via: false,
+            by_url: Vec::new(),
             needed: BTreeSet::new(),
         };
         for filter in filters {
             let condition = self.without_aliases(filter)?;
-            let (mut of_content, mut of_via) = (false, false);
+            let (mut of_content, mut of_joined) = (false, false);
             for name in sorted_names(&condition) {
                 let Some(at) = self.position(&name) else {
                     return internal_err!("a condition on an unknown column {name}");
                 };
                 of_content |= self.columns[at].is_computed();
-                of_via |= matches!(self.columns[at].origin, Origin::Via);
+                of_joined |= matches!(self.columns[at].origin, Origin::Via | Origin::ByUrl(_));
                 self.need(&mut demand, at);
             }
-            let conditions = match (of_content, of_via) {
+            let conditions = match (of_content, of_joined) {
                 (true, _) => &mut demand.content_conditions,
-                (false, true) => &mut demand.via_conditions,
+                (false, true) => &mut demand.joined_conditions,
                 (false, false) => &mut demand.conditions,
             };
             conditions.push(condition);
@@ -187,6 +193,12 @@ impl DocumentsTable {
             Origin::Via => {
                 demand.via = true;
                 demand.needed.insert(via::VIA_KEY.to_string());
+            }
+            Origin::ByUrl(_) => {
+                if !demand.by_url.contains(&at) {
+                    demand.by_url.push(at);
+                }
+                demand.needed.insert(by_url::URL_KEY.to_string());
             }
             Origin::Body | Origin::Analyzer(_) | Origin::FailureOfLast(_) => {
                 if !demand.computed.contains(&at) {
@@ -245,7 +257,12 @@ impl DocumentsTable {
         if demand.via {
             plan = via::add(plan, self.rows(via::SOURCE.into_iter())?)?;
         }
-        match conjunction(demand.via_conditions.clone()) {
+        for at in &demand.by_url {
+            if let Origin::ByUrl(values) = &self.columns[*at].origin {
+                plan = by_url::add(plan, self.columns[*at].field.name(), values)?;
+            }
+        }
+        match conjunction(demand.joined_conditions.clone()) {
             Some(condition) => plan.filter(condition),
             None => Ok(plan),
         }
@@ -326,7 +343,9 @@ impl DocumentsTable {
             let column = &self.columns[*at];
             projection.push(match &column.origin {
                 Origin::Alias(base) => schema.index_of(base)?,
-                Origin::Index | Origin::History(_) | Origin::Via => schema.index_of(column.field.name())?,
+                Origin::Index | Origin::History(_) | Origin::Via | Origin::ByUrl(_) => {
+                    schema.index_of(column.field.name())?
+                }
                 Origin::Body | Origin::Analyzer(_) | Origin::FailureOfLast(_) => {
                     let place = demand.computed.iter().position(|computed| computed == at);
                     schema.fields().len() + place.unwrap_or_default()
@@ -344,7 +363,7 @@ impl DocumentsTable {
             tally: self.tally.clone(),
         };
         let metered = Arc::new(MeterExec::new(input, self.tally.clone()));
-        let originals = Arc::new(Originals::plan(&self.metadata, state).await?);
+        let originals = Arc::new(Originals::plan(&self.metadata, &self.originals, state).await?);
         let stores = Stores { archives: self.archives.clone(), originals };
         Ok(Arc::new(ContentExec::try_new(metered, Arc::new(work), stores, self.partitions)?))
     }
@@ -387,6 +406,7 @@ impl TableProvider for DocumentsTable {
             plan = plan.limit(0, limit)?;
         }
         let joined = demand.via
+            || !demand.by_url.is_empty()
             || self.only_missing.is_some()
             || demand.computed.iter().any(|at| self.kept.contains_key(self.columns[*at].field.name()));
         if demand.computed.is_empty() {

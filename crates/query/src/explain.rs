@@ -35,6 +35,8 @@ use crate::store::path_of;
 pub struct Explanation {
     /// Columns of the index that are read.
     pub columns: Vec<String>,
+    /// Columns that are read by URL.
+    pub by_url: Vec<String>,
     /// Columns that are computed from documents.
     pub computed: Vec<String>,
     /// Of these, the ones of which values were kept.
@@ -69,14 +71,14 @@ impl Query {
             plan: displayable(physical.as_ref()).indent(false).to_string(),
             ..Explanation::default()
         };
-        let mut columns = BTreeSet::new();
-        let mut parts = BTreeMap::new();
+        let column_of = |path: &Path| self.session.inner.columns.by_url()?.column_of(path);
+        let mut scans = Scans::default();
         let mut meters = Vec::new();
         visit(&physical, &mut |plan| {
             if let Some(exec) = plan.downcast_ref::<DataSourceExec>()
                 && let Some((config, _)) = exec.downcast_to_file_source::<ParquetSource>()
             {
-                scan(config, &mut columns, &mut parts);
+                scans.add(config, column_of);
             }
             if let Some(exec) = plan.downcast_ref::<ContentExec>() {
                 exec.names(&mut explanation.computed, &mut explanation.kept);
@@ -85,7 +87,9 @@ impl Query {
                 meters.push(plan.clone());
             }
         });
+        let Scans { columns, by_url, parts } = scans;
         explanation.columns = columns.into_iter().collect();
+        explanation.by_url = by_url.into_iter().map(str::to_string).collect();
         explanation.files = parts.len() as u64;
         for (path, reads) in &parts {
             look_at(&self.session.inner.files, path, reads, &mut explanation)?;
@@ -124,6 +128,16 @@ struct Read {
     schema: SchemaRef,
 }
 
+/// What all scans of a plan read.
+#[derive(Default)]
+struct Scans {
+    /// Columns of the index.
+    columns: BTreeSet<String>,
+    /// Columns that lie in files of their own.
+    by_url: BTreeSet<&'static str>,
+    parts: BTreeMap<PathBuf, Vec<Read>>,
+}
+
 fn visit(plan: &Arc<dyn ExecutionPlan>, look: &mut dyn FnMut(&Arc<dyn ExecutionPlan>)) {
     look(plan);
     for child in plan.children() {
@@ -131,23 +145,27 @@ fn visit(plan: &Arc<dyn ExecutionPlan>, look: &mut dyn FnMut(&Arc<dyn ExecutionP
     }
 }
 
-fn scan(config: &FileScanConfig, all: &mut BTreeSet<String>, parts: &mut BTreeMap<PathBuf, Vec<Read>>) {
-    let schema = config.file_schema();
-    let mut columns: BTreeSet<String> = match config.file_source().projection() {
-        Some(projection) => {
-            projection.column_indices().iter().map(|at| schema.field(*at).name().clone()).collect()
+impl Scans {
+    /// Adds a scan; `column_of` says which files have the values of one column.
+    fn add(&mut self, config: &FileScanConfig, column_of: impl Fn(&Path) -> Option<&'static str>) {
+        let schema = config.file_schema();
+        let mut columns: BTreeSet<String> = match config.file_source().projection() {
+            Some(projection) => {
+                projection.column_indices().iter().map(|at| schema.field(*at).name().clone()).collect()
+            }
+            None => schema.fields().iter().map(|field| field.name().clone()).collect(),
+        };
+        let condition = config.file_source().filter();
+        if let Some(condition) = &condition {
+            columns.extend(collect_columns(condition).into_iter().map(|column| column.name().to_string()));
         }
-        None => schema.fields().iter().map(|field| field.name().clone()).collect(),
-    };
-    let condition = config.file_source().filter();
-    if let Some(condition) = &condition {
-        columns.extend(collect_columns(condition).into_iter().map(|column| column.name().to_string()));
-    }
-    all.extend(columns.iter().cloned());
-    for group in &config.file_groups {
-        for file in group.iter() {
+        for file in config.file_groups.iter().flat_map(|group| group.iter()) {
             let path = path_of(&file.object_meta.location);
-            let reads = parts.entry(path).or_default();
+            match column_of(&path) {
+                Some(name) => drop(self.by_url.insert(name)),
+                None => self.columns.extend(columns.iter().cloned()),
+            }
+            let reads = self.parts.entry(path).or_default();
             // A file that is divided among partitions is one file.
             if !reads
                 .iter()
@@ -251,6 +269,9 @@ impl fmt::Display for Explanation {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let list = |names: &[String]| if names.is_empty() { "none".to_string() } else { names.join(", ") };
         writeln!(formatter, "columns of the index: {}", list(&self.columns))?;
+        if !self.by_url.is_empty() {
+            writeln!(formatter, "columns by URL: {}", list(&self.by_url))?;
+        }
         writeln!(formatter, "computed columns: {}", list(&self.computed))?;
         if !self.kept.is_empty() {
             writeln!(formatter, "  with values kept: {}", list(&self.kept))?;

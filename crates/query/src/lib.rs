@@ -10,8 +10,8 @@
 //!
 //! A [`Session`] is opened on a snapshot of a repository. It makes a [`Query`] of a text, in the Web-in-a-Box language ([`wib`]) or in
 //! SQL; both become plans of DataFusion on the table `documents`. Rows of that table are instances: one stored response of one URL at one
-//! time. Its columns are those of the index, those that the history of a URL gives, and those that analyzers compute from the
-//! document when they are asked for, or that [`Session::materialize`] has kept.
+//! time. Its columns are those of the index, those that the history of a URL gives, those that others computed from all pages together, and
+//! those that analyzers compute from the document when they are asked for, or that [`Session::materialize`] has kept.
 //!
 //! Invariants:
 //! - A query that needs columns of the index only opens no archive, and a document outside of the sample is never read.
@@ -19,6 +19,7 @@
 //! - Memory is bounded by [`Options::memory_bytes`]: what is larger goes to disk.
 //! - An answer that was stopped half-way is a whole file with fewer rows.
 
+mod by_url;
 mod cancel;
 mod columns;
 mod compact;

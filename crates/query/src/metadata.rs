@@ -127,6 +127,13 @@ impl MetadataTable {
         Ok(MetadataTable { schema, parts: partitioned(files, &source.parts)?, tail })
     }
 
+    /// The same table with the rows of further parts.
+    pub(crate) fn and(&self, files: &Files, others: &[std::path::PathBuf]) -> std::io::Result<MetadataTable> {
+        let mut parts = self.parts.clone();
+        parts.extend(partitioned(files, others)?);
+        Ok(MetadataTable { schema: self.schema.clone(), parts, tail: self.tail.clone() })
+    }
+
     /// A table of Parquet files alone.
     pub(crate) fn of_parts(
         files: &Files,

@@ -23,6 +23,7 @@ use datafusion::prelude::{DataFrame, SessionConfig};
 use mattock_env::{Files, Random};
 use mattock_index::Snapshot;
 
+use crate::by_url::ByUrl;
 use crate::columns::{BODY, Column, Columns, Origin};
 use crate::compact::CompactSorts;
 use crate::complaint::{Complaint, Span};
@@ -39,6 +40,7 @@ use crate::query::Query;
 use crate::sampling::{self, sampled};
 use crate::source::Source;
 use crate::sql::complain::complain;
+use crate::sql::parse::parse;
 use crate::sql::rewrite;
 use crate::store::{EnvStore, STORE_URL};
 use crate::wib::ast;
@@ -60,6 +62,7 @@ pub(crate) struct Inner {
     pub(crate) source: Source,
     pub(crate) columns: Columns,
     pub(crate) metadata: Arc<MetadataTable>,
+    originals: Arc<MetadataTable>,
     /// What every query begins with: functions, rules and settings. To put them together takes longer than many a query.
     state: SessionState,
     options: Options,
@@ -76,7 +79,12 @@ impl Session {
     pub fn with_source(files: &Files, source: Source, options: Options) -> Result<Session, QueryError> {
         let io = QueryError::io(&source.dir);
         let metadata = Arc::new(MetadataTable::new(files, &source, options.batch_rows()).map_err(io)?);
-        let columns = Columns::new(metadata.schema(), &options.analyzers);
+        let originals = match source.others.is_empty() {
+            true => metadata.clone(),
+            false => Arc::new(metadata.and(files, &source.others).map_err(QueryError::io(&source.dir))?),
+        };
+        let by_url = ByUrl::new(files, source.by_url.clone());
+        let columns = Columns::new(metadata.schema(), &options.analyzers).with_by_url(by_url);
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(options.threads.max(1))
             .thread_name("mattock-query")
@@ -84,8 +92,8 @@ impl Session {
             .map_err(QueryError::io(Path::new("threads")))?;
         let state = first_state(environment(files, &options)?, &options)?;
         let random = Mutex::new(options.random.clone());
-        let inner =
-            Inner { runtime, files: files.clone(), source, columns, metadata, state, options, random };
+        let files = files.clone();
+        let inner = Inner { runtime, files, source, columns, metadata, originals, state, options, random };
         Ok(Session { inner: Arc::new(inner) })
     }
 
@@ -178,8 +186,7 @@ impl Session {
         let complain =
             |error: datafusion::common::DataFusionError| complain(text, &self.inner.columns, &error);
         let state = self.state();
-        let dialect = state.config().options().sql_parser.dialect;
-        let mut statement = state.sql_to_statement(text, &dialect).map_err(complain)?;
+        let mut statement = parse(text).map_err(complain)?;
         if !rewrite::is_query(&statement) {
             let hint = "begin with `select` or `with`";
             return Err(Complaint::at(text, Span::new(0, 0), "only queries are answered here")
@@ -240,6 +247,7 @@ impl Session {
         let threads = inner.options.threads.max(1);
         Ok(DocumentsTable {
             metadata: inner.metadata.clone(),
+            originals: inner.originals.clone(),
             columns,
             archives: Archives { files: inner.files.clone(), path: inner.source.archive.clone() },
             as_of_ms,

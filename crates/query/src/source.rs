@@ -1,9 +1,11 @@
-//! [`Source`]: what a session asks, as files: the parts of the index, what is committed but in no part yet, and where archives are.
+//! [`Source`]: what a session asks, as files: the parts of the index, what is committed but in no part yet, and where archives and values
+//! by URL are.
 //!
 //! Made from a snapshot of the repository; read by the tables. It never changes while a session is open, so that a query during a
 //! crawl sees exactly what was committed when it began.
 
 use std::fmt;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -22,8 +24,12 @@ pub struct Source {
     pub parts: Vec<PathBuf>,
     /// Further rows of that schema, committed but in no part yet.
     pub tail: Vec<RecordBatch>,
+    /// Parts whose rows are not asked for: a revisit may repeat what one of them has.
+    pub others: Vec<PathBuf>,
     /// The path of the archive file that rows name.
     pub archive: Arc<dyn Fn(&str) -> PathBuf + Send + Sync>,
+    /// The directory of values by URL (`in_degree.parquet` and the like); `None` if there are none. Called when a query names one of them.
+    pub by_url: Arc<dyn Fn() -> io::Result<Option<PathBuf>> + Send + Sync>,
 }
 
 impl Source {
@@ -35,7 +41,9 @@ impl Source {
             schema,
             parts,
             tail,
+            others: Vec::new(),
             archive: Arc::new(move |name| mattock_env::located(&archives, name)),
+            by_url: Arc::new(|| Ok(None)),
         }
     }
 }
@@ -47,7 +55,9 @@ impl From<Snapshot> for Source {
             schema: mattock_index::schema(),
             parts: snapshot.parts().to_vec(),
             tail: snapshot.tail().to_vec(),
+            others: Vec::new(),
             archive: Arc::new(move |name| snapshot.archive(name)),
+            by_url: Arc::new(|| Ok(None)),
         }
     }
 }
@@ -60,6 +70,6 @@ impl fmt::Debug for Source {
             .field("dir", &self.dir)
             .field("parts", &self.parts)
             .field("tail", &rows)
-            .finish()
+            .finish_non_exhaustive()
     }
 }

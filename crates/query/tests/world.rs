@@ -225,7 +225,7 @@ impl World {
 }
 
 /// What the index joins URLs by.
-fn key(url: &str) -> i64 {
+pub(crate) fn key(url: &str) -> i64 {
     xxhash_rust::xxh3::xxh3_64(url.as_bytes()) as i64
 }
 

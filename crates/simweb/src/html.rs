@@ -8,7 +8,7 @@ use crate::links::{Link, Role};
 use crate::mix::{Stream, Tag, mix, unit};
 use crate::names::{LANGUAGES, write_number};
 use crate::pages::PageKind;
-use crate::place::{Resource, Site};
+use crate::place::{Place, Resource, Site};
 use crate::text::{write_phrase, write_text};
 use crate::vocabulary::{Table, table};
 use crate::world::World;
@@ -57,12 +57,7 @@ impl World {
     ) {
         let key = self.text_key(host, resource, kind);
         let words = table(host.language, self.page_topic(host, key));
-        let page_key = match resource {
-            Resource::Page(page) => mix(host.key, Tag::Title, page, 0),
-            Resource::Copy { page, session } => mix(host.key, Tag::Title, page, session),
-            Resource::Print(page) => mix(host.key, Tag::Title, page, 1),
-            _ => key,
-        };
+        let page_key = page_key(host, resource, key);
         let mut stream = Stream::new(page_key);
         self.write_head(host, resource, kind, words, &mut stream, out);
 
@@ -132,9 +127,7 @@ impl World {
                 _ => b"<meta name=\"robots\" content=\"noindex\">\n",
             });
         }
-        if let Resource::Page(page) | Resource::Print(page) | Resource::Copy { page, .. } = resource
-            && (stream.below(4) == 0 || resource != Resource::Page(page))
-        {
+        if let Some(page) = canonical(resource, stream) {
             out.extend_from_slice(b"<link rel=\"canonical\" href=\"http://");
             self.write_site(Site::Host { domain: host.domain, index: host.index }, out);
             self.write_path(host, Resource::Page(page), true, out);
@@ -143,6 +136,16 @@ impl World {
         out.extend_from_slice(b"</head>\n<body>\n<h1>");
         out.extend_from_within(title);
         out.extend_from_slice(b"</h1>\n");
+    }
+
+    /// The place that the head of an HTML page names as the canonical one, if it does.
+    pub(crate) fn canonical_of(&self, host: &Host, resource: Resource, kind: PageKind) -> Option<Place> {
+        let key = self.text_key(host, resource, kind);
+        let mut stream = Stream::new(page_key(host, resource, key));
+        // The title is drawn first.
+        write_phrase(table(host.language, self.page_topic(host, key)), &mut stream, 4, &mut Vec::new());
+        let site = Site::Host { domain: host.domain, index: host.index };
+        canonical(resource, &mut stream).map(|page| Place { site, resource: Resource::Page(page) })
     }
 
     /// Appends a page of a farm.
@@ -190,6 +193,24 @@ impl World {
         }
         out.extend_from_slice(b"\nendstream\nendobj\n%%EOF\n");
     }
+}
+
+/// What a page's title, head and anchors are drawn from; `key` is that of its text.
+fn page_key(host: &Host, resource: Resource, key: u64) -> u64 {
+    match resource {
+        Resource::Page(page) => mix(host.key, Tag::Title, page, 0),
+        Resource::Copy { page, session } => mix(host.key, Tag::Title, page, session),
+        Resource::Print(page) => mix(host.key, Tag::Title, page, 1),
+        _ => key,
+    }
+}
+
+/// The page that a head names as the canonical one, if it does.
+fn canonical(resource: Resource, stream: &mut Stream) -> Option<u64> {
+    let (Resource::Page(page) | Resource::Print(page) | Resource::Copy { page, .. }) = resource else {
+        return None;
+    };
+    (stream.below(4) == 0 || resource != Resource::Page(page)).then_some(page)
 }
 
 /// The numbers that a stretch of text is drawn from. One in four changes with the version.

@@ -14,7 +14,7 @@
 //! | `links` | the links of a page: the source of both the HTML and the truth |
 //! | `vocabulary`, `text`, `html`, `robots_txt`, `sitemap` | bodies |
 //! | `world`, `answer` | requests and answers |
-//! | `truth` | the whole, by exploring it |
+//! | `truth`, `copies` | the whole, by exploring it; which pages and hosts are copies |
 //! | `server`, `connection`, `http`, `dns` | the world on the network, real or simulated |
 //! | `script`, `secure` | what a server does to a connection below HTTP; TLS |
 //! | `hostile` | the catalogue of what servers do to crawlers, and the web that does it |
@@ -26,6 +26,7 @@ mod audit;
 mod change;
 mod command;
 mod connection;
+mod copies;
 mod curve;
 mod dns;
 mod error;

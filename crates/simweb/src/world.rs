@@ -256,14 +256,33 @@ impl World {
     /// The links that a follower takes from a page, as canonical URLs in order of appearance; none if the URL is not an
     /// HTML page, or one that asks not to be followed. Links do not depend on time.
     pub fn links(&self, url: &str, _time_s: u64) -> Vec<String> {
-        let Some(rest) = url.strip_prefix("http://") else { return Vec::new() };
-        let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-        let Some(place) = self.site_of(host).and_then(|site| self.place(site, path)) else {
-            return Vec::new();
-        };
+        let Some(place) = self.place_of(url) else { return Vec::new() };
         let mut targets = Vec::new();
         self.follow(place, &mut targets);
         targets.into_iter().map(|target| self.url(target)).collect()
+    }
+
+    /// All links that stand in a page, as canonical URLs: those that a follower takes, those that it is asked not to, and the one in the
+    /// page's head; of a redirect the target. Links do not depend on time.
+    pub fn links_on(&self, url: &str) -> Vec<String> {
+        let Some(place) = self.place_of(url) else { return Vec::new() };
+        let Site::Host { domain, index } = place.site else { return self.links(url, 0) };
+        let (domain, index) = self.content_host(domain, index);
+        let host = self.host(domain, index);
+        let kind = self.kind(&host, place.resource);
+        if !matches!(kind, PageKind::Html { .. }) {
+            return self.links(url, 0);
+        }
+        let mut links = Vec::new();
+        self.links_of(&host, place.resource, kind, &mut links);
+        let targets = links.iter().map(|link| link.to.on(place.site));
+        targets.chain(self.canonical_of(&host, place.resource, kind)).map(|target| self.url(target)).collect()
+    }
+
+    fn place_of(&self, url: &str) -> Option<Place> {
+        let rest = url.strip_prefix("http://")?;
+        let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+        self.place(self.site_of(host)?, path)
     }
 
     /// Whether a host belongs to a spam farm.
@@ -271,7 +290,7 @@ impl World {
         matches!(self.site_of(host), Some(Site::Farm { .. }))
     }
 
-    fn site_of(&self, host: &str) -> Option<Site> {
+    pub(crate) fn site_of(&self, host: &str) -> Option<Site> {
         let name = host.split(':').next().unwrap_or(host);
         let name = name.strip_suffix('.').unwrap_or(name);
         if name.bytes().any(|byte| byte.is_ascii_uppercase()) {
@@ -280,7 +299,7 @@ impl World {
         self.site_named(name)
     }
 
-    fn place(&self, site: Site, path: &str) -> Option<Place> {
+    pub(crate) fn place(&self, site: Site, path: &str) -> Option<Place> {
         let path = if path.is_empty() { "/" } else { without_fragment(path) };
         let resource = match site {
             Site::Host { domain, index } => {

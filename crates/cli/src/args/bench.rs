@@ -25,6 +25,8 @@ pub(crate) enum BenchCommand {
     Console(BenchConsoleArgs),
     /// What a whole crawl costs per page, next to the least that a page could cost
     Crawl(BenchCrawlArgs),
+    /// Feature databases: their size, how fast they are built, and algorithms next to WebGraph's own
+    Features(BenchFeaturesArgs),
     /// What a page costs from the socket to the archive, next to the least it could cost
     Path(BenchPathArgs),
     /// Asking a million stored pages, next to FastWARC and DuckDB; writing them, next to the bare compressor
@@ -98,6 +100,30 @@ pub(crate) struct BenchQueryArgs {
     /// Where FastWARC and DuckDB are installed, and kept for the next time
     #[arg(long, value_name = "DIR", default_value = "target/mattock-bench-peers")]
     pub(crate) peers: PathBuf,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(args_override_self = true)]
+pub(crate) struct BenchFeaturesArgs {
+    /// Links of the graph that is built, like 50000000 or 2e8
+    #[arg(long, value_name = "N", default_value = "200000000", value_parser = parse_count)]
+    pub(crate) links: u64,
+
+    /// Memory for building it
+    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = parse_size)]
+    pub(crate) memory: u64,
+
+    /// Where data sets are: cnr-2000 and hollins-webgraph
+    #[arg(long, value_name = "DIR", env = "MATTOCK_DATA", default_value = "../shared/data")]
+    pub(crate) data: PathBuf,
+
+    /// Where the files go while it runs; needs room, and says how much if there is too little
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub(crate) dir: PathBuf,
 
     /// Print one JSON object
     #[arg(long)]

@@ -7,11 +7,22 @@ use mattock_crawl::units::parse_size;
 
 use super::analyzer::LoadedArgs;
 use super::parse_url;
+use super::rows::RowFormat;
 use crate::places::place;
 
 /// What asking takes.
 #[derive(Debug, clap::Args)]
 pub(crate) struct AskArgs {
+    #[command(flatten)]
+    pub(crate) engine: EngineArgs,
+
+    #[command(flatten)]
+    pub(crate) loaded: LoadedArgs,
+}
+
+/// What the engine may take, and as of when it is asked.
+#[derive(Debug, clap::Args)]
+pub(crate) struct EngineArgs {
     /// Memory that may be used, like 512MiB; what does not fit goes to disk
     #[arg(long, value_name = "SIZE", env = "MATTOCK_QUERY_MEMORY", value_parser = parse_size, default_value = "512MiB")]
     pub(crate) memory: u64,
@@ -23,9 +34,6 @@ pub(crate) struct AskArgs {
     /// Ask as of a date: what came later does not exist. Like 2026-01-31 or 2026-01-31T12:00:00Z
     #[arg(long, value_name = "TIME")]
     pub(crate) as_of: Option<String>,
-
-    #[command(flatten)]
-    pub(crate) loaded: LoadedArgs,
 }
 
 /// Arguments of `mattock query`.
@@ -77,6 +85,19 @@ pub(crate) enum Format {
     Parquet,
     /// A directory with a file for each row
     Files,
+}
+
+impl Format {
+    /// The same as one of the formats that all commands have; `None` for the directory.
+    pub(crate) fn of_rows(self) -> Option<RowFormat> {
+        match self {
+            Format::Table => Some(RowFormat::Table),
+            Format::Jsonl => Some(RowFormat::Jsonl),
+            Format::Csv => Some(RowFormat::Csv),
+            Format::Parquet => Some(RowFormat::Parquet),
+            Format::Files => None,
+        }
+    }
 }
 
 /// Arguments of `mattock get`.

@@ -9,6 +9,7 @@ use mattock_crawl::Control;
 use mattock_drum::bench::{BenchOptions, BenchReport};
 use mattock_env::Env;
 use mattock_lab::bench::console::{Counted, Watched};
+use mattock_lab::bench::features::FeaturesBenchOptions;
 use mattock_lab::bench::query::QueryBenchOptions;
 use serde::Serialize;
 
@@ -34,6 +35,16 @@ pub(crate) fn run(args: BenchArgs) -> anyhow::Result<Ended> {
         BenchCommand::Crawl(args) => {
             let name = format!("mattock-bench-crawl-{:08x}", env.random.fork("bench").next_u64() as u32);
             show(&mattock_lab::bench::crawl::run(&env, &args.dir.join(name))?, args.json)?;
+        }
+        BenchCommand::Features(args) => {
+            let name = format!("mattock-bench-features-{:08x}", env.random.fork("bench").next_u64() as u32);
+            let options = FeaturesBenchOptions {
+                links: args.links.max(1000),
+                memory: args.memory,
+                data: args.data.clone(),
+            };
+            let talk = |text: &str| eprintln!("{text}");
+            show(&mattock_lab::bench::features::run(&env, &args.dir.join(name), &options, talk)?, args.json)?;
         }
         BenchCommand::Path(args) => {
             show(&mattock_lab::bench::path::run(&env, args.pages.max(100))?, args.json)?;

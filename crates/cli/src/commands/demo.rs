@@ -107,10 +107,15 @@ pub(crate) fn run(args: DemoArgs) -> anyhow::Result<Ended> {
     Ok(Ended::Done)
 }
 
-fn next_commands(out: &Path) -> [(String, String); 3] {
+fn next_commands(out: &Path) -> [(String, String); 4] {
     let warc = quoted(&out.join("warc").display().to_string());
     let mattock = program();
+    let directory = quoted(&out.display().to_string());
     [
+        (
+            format!("{mattock} report {directory}"),
+            "measure what was stored: outcomes, types, languages, sizes, domains, copies; it takes the place of this report".into(),
+        ),
         (
             format!("gzip -dc {warc}/*.warc.gz | less"),
             "look at what was stored: every request and response, as standard WARC records".into(),

@@ -1,10 +1,10 @@
 //! `mattock query`: asks a repository, and writes the answer.
 
-use std::io::{self, BufWriter, IsTerminal, Read, Write};
+use std::io::{self, IsTerminal, Read};
 
 use indicatif::{HumanBytes, HumanCount, HumanDuration, ProgressBar, ProgressStyle};
 use mattock_env::{Env, is_url};
-use mattock_query::sink::{CsvSink, FilesSink, JsonSink, ParquetSink, Sink, TableSink};
+use mattock_query::sink::{FilesSink, Sink};
 use mattock_query::{Cancel, Failures, Language, Progress, Query, QueryError, Report};
 
 use crate::args::repository::{Format, QueryArgs};
@@ -12,6 +12,7 @@ use crate::exit::{Ended, Usage};
 use crate::output;
 use crate::places::Places;
 use crate::repository::{Repository, options};
+use crate::rows;
 use crate::signals;
 
 pub(crate) fn run(args: &QueryArgs) -> anyhow::Result<Ended> {
@@ -65,21 +66,8 @@ fn ask(env: &Env, args: &QueryArgs, query: Query) -> anyhow::Result<Report> {
     let cancel = Cancel::new();
     let watched = cancel.clone();
     signals::when_interrupted(move || watched.cancel());
-    let terminal = args.output.is_none() && io::stdout().is_terminal();
-    let format = args.format.unwrap_or(if terminal { Format::Table } else { Format::Jsonl });
-    let out: Box<dyn Write + Send> = match &args.output {
-        Some(path) if format != Format::Files => Box::new(crate::output::create(env, path)?),
-        _ => Box::new(BufWriter::new(io::stdout())),
-    };
-    let mut sink: Box<dyn Sink> = match format {
-        Format::Table => Box::new(TableSink::new(out, width())),
-        Format::Jsonl => Box::new(JsonSink::new(out)),
-        Format::Csv => Box::new(CsvSink::new(out)),
-        Format::Parquet if terminal => {
-            return Err(Usage("Parquet is not for terminals: say where to with --output".into()).into());
-        }
-        Format::Parquet => Box::new(ParquetSink::new(out)),
-        Format::Files => {
+    let mut sink: Box<dyn Sink> = match args.format {
+        Some(Format::Files) => {
             let directory =
                 args.output.as_deref().ok_or_else(|| Usage("say which directory with --output".into()))?;
             if is_url(directory) {
@@ -87,6 +75,7 @@ fn ask(env: &Env, args: &QueryArgs, query: Query) -> anyhow::Result<Report> {
             }
             Box::new(FilesSink::new(&env.files, directory))
         }
+        format => rows::sink(env, format.and_then(Format::of_rows), args.output.as_deref())?,
     };
     if !args.quiet && !query.seeds().is_empty() {
         eprintln!("{}", sampled(query.seeds(), query.as_of_ms()));
@@ -109,13 +98,6 @@ fn sampled(seeds: &[u64], as_of_ms: Option<i64>) -> String {
     let seeds: Vec<String> = seeds.iter().map(u64::to_string).collect();
     let date = as_of_ms.map(|milliseconds| format!(", as of {}", crate::times::text(milliseconds)));
     format!("sample: seed {}{}", seeds.join(", "), date.unwrap_or_default())
-}
-
-/// What a table may take: what the shell says, or the terminal.
-fn width() -> usize {
-    let said = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-    let terminal = || rustix::termios::tcgetwinsize(io::stdout()).ok().map(|size| usize::from(size.ws_col));
-    said.or_else(terminal).filter(|width| *width > 0).unwrap_or(120)
 }
 
 fn bar(quiet: bool) -> ProgressBar {

@@ -16,6 +16,6 @@ fn it_crawls_and_writes_a_report() {
     let archives = Files::real().list(&scratch.path().join("here/warc")).unwrap();
     assert!(!archives.is_empty(), "what was crawled is kept");
     let (_, next) = said.split_once("What to try next:").unwrap();
-    assert_eq!(next.matches("\n\n  ").count(), 3, "three commands: {next}");
+    assert_eq!(next.matches("\n\n  ").count(), 4, "four commands: {next}");
     assert!(next.contains("mattock simweb serve"), "{next}");
 }

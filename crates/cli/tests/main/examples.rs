@@ -263,6 +263,31 @@ fn asking() {
 }
 
 #[test]
+fn features() {
+    check("docs/features.md");
+}
+
+#[test]
+fn copies() {
+    check("docs/duplicates.md");
+}
+
+#[test]
+fn what_pages_are_about() {
+    check("docs/terms.md");
+}
+
+#[test]
+fn links() {
+    check("docs/graph.md");
+}
+
+#[test]
+fn a_report() {
+    check("docs/report.md");
+}
+
+#[test]
 fn object_storage() {
     check("docs/object-storage.md");
 }
@@ -286,8 +311,13 @@ fn no_page_with_examples_is_forgotten() {
         "lab.md",
         "why.md",
         "query.md",
+        "features.md",
         "analyzers.md",
         "object-storage.md",
+        "report.md",
+        "graph.md",
+        "duplicates.md",
+        "terms.md",
     ];
     for file in Files::real().list(&root().join("docs")).unwrap() {
         if file.name.ends_with(".md") && !checked.contains(&file.name.as_str()) {

@@ -2,12 +2,15 @@
 
 mod analyzer;
 mod check;
+mod content;
 mod ctl;
 mod demo;
 mod examples;
 mod failures;
+mod features;
 mod fetch;
 mod generated;
+mod graph;
 mod help;
 mod interrupt;
 mod json;
@@ -16,6 +19,7 @@ mod lab;
 mod mistakes;
 mod process;
 mod published;
+mod report;
 mod robots;
 mod secured;
 mod served;

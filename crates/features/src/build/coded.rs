@@ -93,7 +93,8 @@ pub fn build_from_ids(
     let coder = Coder { site: &site, scratch: &scratch, memory: options.memory / 2 };
     let (out_links, in_links) = coder.both_directions(Grain::Pages, counts.urls, sorter.finish()?, report)?;
     counts.links = out_links.arcs;
-    let manifest = Manifest::new(site.generation, counts.clone(), out_links, in_links);
+    let origin = options.origin.clone();
+    let manifest = Manifest::new(site.generation, counts.clone(), origin, out_links, in_links);
     site.switch_to(&manifest)?;
     Ok(counts)
 }

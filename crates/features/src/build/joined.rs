@@ -7,13 +7,13 @@ use crate::sort::Scratch;
 use crate::sort::pairs::{PairSorter, PairStream, SortedPairs};
 
 /// Walks along (fingerprint, id), asked for ever greater fingerprints.
-struct Ids<'a> {
+pub(super) struct Ids<'a> {
     stream: PairStream<'a>,
     head: Option<(u64, u64)>,
 }
 
 impl Ids<'_> {
-    fn new(ids: &SortedPairs) -> Result<Ids<'_>> {
+    pub(super) fn new(ids: &SortedPairs) -> Result<Ids<'_>> {
         let mut stream = ids.stream()?;
         let head = stream.next()?;
         Ok(Ids { stream, head })
@@ -21,7 +21,7 @@ impl Ids<'_> {
 
     /// The id of a fingerprint: of several, the first.
     #[inline]
-    fn id(&mut self, fingerprint: u64) -> Result<u64> {
+    pub(super) fn id(&mut self, fingerprint: u64) -> Result<u64> {
         while let Some((found, id)) = self.head {
             if found == fingerprint {
                 return Ok(id);

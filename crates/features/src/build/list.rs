@@ -1,6 +1,6 @@
 //! Links of others: lists as text, one link or one node a line.
 //!
-//! Read line by line from any [`BufRead`]: a file is opened, and uncompressed, by the caller.
+//! Read line by line from any [`BufRead`]: files are opened, and uncompressed, by the caller, each when the one before is at its end.
 
 use std::io::BufRead;
 use std::path::Path;
@@ -24,6 +24,23 @@ pub enum ListKind {
     Adjacency,
 }
 
+/// A text that is read line by line.
+pub struct Input<'a> {
+    /// What messages call it.
+    pub name: String,
+    /// The text.
+    pub text: Box<dyn BufRead + 'a>,
+}
+
+impl std::fmt::Debug for Input<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(&self.name)
+    }
+}
+
+/// Texts that are opened one after the other, and are one list.
+pub type Inputs<'a> = Box<dyn Iterator<Item = Result<Input<'a>>> + 'a>;
+
 /// Builds a generation from a list. `name` is for messages.
 pub fn build_from_list(
     files: &Files,
@@ -34,7 +51,20 @@ pub fn build_from_list(
     input: impl BufRead,
     report: Report<'_>,
 ) -> Result<Counts> {
-    let mut lines = Lines { name, input, line: Vec::new(), number: 0 };
+    let input = Input { name: name.into(), text: Box::new(input) };
+    build_from_lists(files, dir, options, kind, Box::new(std::iter::once(Ok(input))), report)
+}
+
+/// Builds a generation from a list that is in several texts.
+pub fn build_from_lists(
+    files: &Files,
+    dir: &Path,
+    options: &BuildOptions,
+    kind: ListKind,
+    inputs: Inputs<'_>,
+    report: Report<'_>,
+) -> Result<Counts> {
+    let mut lines = Lines::new(inputs);
     match kind {
         ListKind::Urls => from_urls(files, dir, options, lines, report),
         ListKind::Ids => {
@@ -61,11 +91,11 @@ pub fn build_from_list(
     }
 }
 
-fn from_urls<R: BufRead>(
+fn from_urls(
     files: &Files,
     dir: &Path,
     options: &BuildOptions,
-    mut lines: Lines<'_, R>,
+    mut lines: Lines<'_>,
     report: Report<'_>,
 ) -> Result<Counts> {
     let mut builder = Builder::begin(files, dir, options, report)?;
@@ -91,26 +121,44 @@ fn parse(text: &[u8]) -> Option<WebUrl> {
     std::str::from_utf8(text).ok().and_then(|text| WebUrl::parse(text).ok())
 }
 
-struct Lines<'n, R> {
-    name: &'n str,
-    input: R,
+/// The lines of several texts, one after the other.
+pub(super) struct Lines<'a> {
+    inputs: Inputs<'a>,
+    input: Option<Input<'a>>,
     line: Vec<u8>,
     number: u64,
 }
 
-impl<R: BufRead> Lines<'_, R> {
-    fn next(&mut self) -> Result<Option<&[u8]>> {
+impl<'a> Lines<'a> {
+    pub(super) fn new(inputs: Inputs<'a>) -> Lines<'a> {
+        Lines { inputs, input: None, line: Vec::new(), number: 0 }
+    }
+
+    /// The next line, without its end.
+    pub(super) fn next(&mut self) -> Result<Option<&[u8]>> {
         self.line.clear();
-        self.number += 1;
-        let read = self.input.read_until(b'\n', &mut self.line);
-        let read = read.map_err(|error| self.wrong(&error.to_string()))?;
+        while !self.fill()? {
+            // Of the last one the name stays, for messages.
+            match self.inputs.next() {
+                Some(input) => (self.input, self.number) = (Some(input?), 0),
+                None => return Ok(None),
+            }
+        }
         while matches!(self.line.last(), Some(b'\n' | b'\r')) {
             self.line.pop();
         }
-        Ok((read > 0).then_some(&self.line))
+        Ok(Some(&self.line))
     }
 
-    fn next_pair(&mut self) -> Result<Option<(u64, u64)>> {
+    /// Reads a line of the text that is open; false at its end.
+    fn fill(&mut self) -> Result<bool> {
+        let Some(input) = &mut self.input else { return Ok(false) };
+        self.number += 1;
+        let read = input.text.read_until(b'\n', &mut self.line);
+        read.map(|read| read > 0).map_err(|error| self.wrong(&error.to_string()))
+    }
+
+    pub(super) fn next_pair(&mut self) -> Result<Option<(u64, u64)>> {
         loop {
             match self.next()? {
                 None => return Ok(None),
@@ -124,12 +172,13 @@ impl<R: BufRead> Lines<'_, R> {
         }
     }
 
-    fn wrong(&self, what: &str) -> FeaturesError {
-        FeaturesError::Input { name: self.name.into(), line: self.number, what: what.into() }
+    pub(super) fn wrong(&self, what: &str) -> FeaturesError {
+        let name = self.input.as_ref().map_or("the list", |input| input.name.as_str());
+        FeaturesError::Input { name: name.into(), line: self.number, what: what.into() }
     }
 }
 
-fn number_in(text: &[u8]) -> Option<u64> {
+pub(super) fn number_in(text: &[u8]) -> Option<u64> {
     let text = text.trim_ascii();
     // The greatest number of all has none after it, and there is one node more than the greatest number.
     (!text.is_empty() && text.len() < 20)
@@ -141,8 +190,8 @@ fn number_in(text: &[u8]) -> Option<u64> {
         .flatten()
 }
 
-struct Adjacency<'n, R> {
-    lines: Lines<'n, R>,
+struct Adjacency<'a> {
+    lines: Lines<'a>,
     targets: Vec<u64>,
     at: usize,
     source: Option<u64>,
@@ -150,7 +199,7 @@ struct Adjacency<'n, R> {
     failed: bool,
 }
 
-impl<R: BufRead> Adjacency<'_, R> {
+impl Adjacency<'_> {
     /// The next line's targets; false at the end.
     fn fill(&mut self) -> Result<bool> {
         let source = self.source.map_or(0, |source| source + 1);
@@ -168,7 +217,7 @@ impl<R: BufRead> Adjacency<'_, R> {
     }
 }
 
-impl<R: BufRead> Iterator for Adjacency<'_, R> {
+impl Iterator for Adjacency<'_> {
     type Item = Result<(u64, u64)>;
 
     fn next(&mut self) -> Option<Result<(u64, u64)>> {

@@ -6,16 +6,20 @@
 //!    it went there lately: most links repeat what was seen before. A link goes to a sorter as two fingerprints, target first.
 //! 2. The texts come out in the order of their keys, each once: ids are given, the URL and host databases written, and (fingerprint, id)
 //!    goes to a sorter.
-//! 3. Links and ids, both by fingerprint, are joined: first the targets, then, sorted anew, the sources.
-//! 4. Links as pairs of ids are sorted, coded as outlinks, turned round, sorted, and coded as inlinks.
-//! 5. Hosts and domains get graphs of their own.
+//! 3. If pages came with [content](contents), terms and prints get ids and are written.
+//! 4. Links and ids, both by fingerprint, are joined: first the targets, then, sorted anew, the sources.
+//! 5. Links as pairs of ids are sorted, coded as outlinks, turned round, sorted, and coded as inlinks.
+//! 6. Hosts and domains get graphs of their own.
 //!
 //! Costs: `memory` bounds buffers and sorters; beyond it there are one bit for each URL (whether it was crawled) and the index of
 //! the URL database (a byte for each). A link is sorted four times, 16 bytes wide and never as text. A fingerprint that two
 //! URLs share (expected once in 18 billion billion pairs) sends the links of both to the first of them, and is counted.
 
 mod coded;
+mod contents;
 mod fold;
+mod frequencies;
+mod graph;
 mod joined;
 mod list;
 
@@ -24,14 +28,18 @@ use std::path::Path;
 use mattock_env::Files;
 use mattock_weburl::WebUrl;
 
-pub use list::{ListKind, build_from_list};
+pub use contents::Content;
+pub use graph::build_from_graph;
+pub use list::{Input, Inputs, ListKind, build_from_list, build_from_lists};
 
-use crate::error::Result;
+use crate::build::contents::Contents;
+use crate::error::{FeaturesError, Result};
 use crate::features::{Direction, Grain};
-use crate::generation::{Counts, Manifest, NameFiles, Site};
+use crate::generation::{Counts, Manifest, NameFiles, Origin, Site};
 use crate::hosts::HostWriter;
 use crate::key;
 use crate::output::Output;
+use crate::shingles::SKETCH_LENGTH;
 use crate::sort::Scratch;
 use crate::sort::pairs::PairSorter;
 use crate::sort::texts::{SortedTexts, TextSorter};
@@ -42,11 +50,13 @@ use crate::urls::UrlWriter;
 pub struct BuildOptions {
     /// Bytes for buffers and sorting.
     pub memory: u64,
+    /// What it is built from, for the manifest.
+    pub origin: Origin,
 }
 
 impl Default for BuildOptions {
     fn default() -> BuildOptions {
-        BuildOptions { memory: 1 << 30 }
+        BuildOptions { memory: 1 << 30, origin: Origin::default() }
     }
 }
 
@@ -57,6 +67,8 @@ pub enum Stage {
     Reading,
     /// URLs get their ids.
     Urls,
+    /// Terms and sketches of pages get ids.
+    Contents,
     /// Links get the ids of their ends.
     Joining,
     /// Outlinks are coded.
@@ -72,7 +84,7 @@ pub enum Stage {
 pub struct Progress {
     /// What it is at.
     pub stage: Stage,
-    /// URLs or links that this stage has done.
+    /// URLs, pages or links that this stage has done.
     pub done: u64,
 }
 
@@ -108,6 +120,7 @@ impl<'a, 'b> Steps<'a, 'b> {
 pub struct Builder<'a> {
     site: Site,
     memory: u64,
+    origin: Origin,
     report: Report<'a>,
     reading: Progress,
     recent: Recent,
@@ -116,6 +129,8 @@ pub struct Builder<'a> {
     links: PairSorter,
     /// (page that was crawled, 0), by fingerprint.
     pages: PairSorter,
+    /// From the first page on that has one.
+    contents: Option<Contents>,
     counts: Counts,
     key: Vec<u8>,
 }
@@ -139,12 +154,14 @@ impl<'a> Builder<'a> {
         let memory = options.memory;
         Ok(Builder {
             memory,
+            origin: options.origin.clone(),
             report,
             reading: Progress { stage: Stage::Reading, done: 0 },
             recent: Recent::new(memory / 16),
             texts: TextSorter::new(&scratch, "texts", memory * 3 / 8),
             links: PairSorter::new(&scratch, "links", memory * 3 / 8),
             pages: PairSorter::new(&scratch, "pages", memory / 16),
+            contents: None,
             counts: Counts::default(),
             key: Vec::new(),
             site,
@@ -167,6 +184,23 @@ impl<'a> Builder<'a> {
         let (from, to) = (self.see(source)?, self.see(target)?);
         self.pages.push((from, 0))?;
         self.push_link(from, to)
+    }
+
+    /// Takes what a page says, once for a page, before or after the page itself, which counts as crawled.
+    ///
+    /// A generation of which no page said anything has no content databases.
+    pub fn content(&mut self, url: &WebUrl, content: &Content<'_>) -> Result<()> {
+        if !content.sketch.is_empty() && content.sketch.len() != SKETCH_LENGTH {
+            let what = format!("a sketch has {SKETCH_LENGTH} numbers or none, not {}", content.sketch.len());
+            return Err(FeaturesError::Content { url: url.as_str().into(), what });
+        }
+        let fingerprint = self.see(url)?;
+        self.pages.push((fingerprint, 0))?;
+        let (site, memory) = (&self.site, self.memory / 8);
+        let contents = self
+            .contents
+            .get_or_insert_with(|| Contents::new(&Scratch::new(&site.files, &site.scratch), memory));
+        contents.push(fingerprint, content)
     }
 
     /// Counts a reference that is no URL of the Web.
@@ -195,8 +229,12 @@ impl<'a> Builder<'a> {
 
     /// Builds everything and puts it in use; what is in it.
     pub fn finish(self) -> Result<Counts> {
-        let Builder { site, memory, report, texts, links, pages, mut counts, .. } = self;
+        let Builder {
+            site, memory, origin, report, texts, links, pages, contents, mut counts, recent, ..
+        } = self;
+        drop(recent);
         let scratch = Scratch::new(&site.files, &site.scratch);
+        let contents = contents.filter(Contents::has_any).map(Contents::finish).transpose()?;
         let (texts, links, pages) = (texts.finish()?, links.finish()?, pages.finish()?);
 
         let mut ids = PairSorter::new(&scratch, "ids", memory / 4);
@@ -210,6 +248,9 @@ impl<'a> Builder<'a> {
         let crawled_file = Output::create(&site.files, &site.dir.join("crawled"))?;
         crawled_file.put(&crawled)?;
         let crawled = crawled_file.finish()?;
+        let contents = contents
+            .map(|contents| contents.write(&site, &scratch, &ids, memory / 8, &mut counts, report))
+            .transpose()?;
         let links = joined::link_ids(&scratch, &ids, links, memory * 3 / 8, report)?;
         drop(ids);
 
@@ -217,8 +258,9 @@ impl<'a> Builder<'a> {
         let (out_links, in_links) = coder.both_directions(Grain::Pages, counts.urls, links, report)?;
         counts.links = out_links.arcs;
 
-        let mut manifest = Manifest::new(site.generation, counts.clone(), out_links, in_links);
+        let mut manifest = Manifest::new(site.generation, counts.clone(), origin, out_links, in_links);
         let [(host_out, host_in), (domain_out, domain_in)] = fold::fold(&coder, &manifest, &hosts, report)?;
+        manifest.contents = contents;
         manifest.names = Some(NameFiles { urls, hosts, crawled, host_out, host_in, domain_out, domain_in });
         site.switch_to(&manifest)?;
         Ok(counts)

@@ -9,7 +9,7 @@
 //! Costs: a record is written and read once, for up to [`RUNS_MAX`] runs; more are first merged into larger ones. A run that is being read
 //! has one buffer of [`run::BLOCK_BYTES`].
 
-mod merge;
+pub(crate) mod merge;
 pub(crate) mod pairs;
 mod run;
 pub(crate) mod texts;
@@ -21,15 +21,16 @@ use mattock_env::Files;
 /// So many runs are merged at once.
 const RUNS_MAX: usize = 256;
 
-/// Where runs go.
+/// Where runs go: a directory that is there.
 #[derive(Clone, Debug)]
-pub(crate) struct Scratch {
+pub struct Scratch {
     pub(crate) files: Files,
     pub(crate) dir: PathBuf,
 }
 
 impl Scratch {
-    pub(crate) fn new(files: &Files, dir: &Path) -> Scratch {
+    /// A directory that somebody else makes and removes.
+    pub fn new(files: &Files, dir: &Path) -> Scratch {
         Scratch { files: files.clone(), dir: dir.into() }
     }
 }

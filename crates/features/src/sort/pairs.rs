@@ -10,11 +10,12 @@ use super::run::{BLOCK_BYTES, Run, RunReader, RunWriter};
 use super::{RUNS_MAX, Scratch};
 use crate::error::{FeaturesError, Result};
 
-pub(crate) type Pair = (u64, u64);
+/// Two numbers.
+pub type Pair = (u64, u64);
 
-/// Takes pairs in any order.
+/// Takes pairs of numbers in any order, more than fit into memory, and gives them back sorted by both.
 #[derive(Debug)]
-pub(crate) struct PairSorter {
+pub struct PairSorter {
     scratch: Scratch,
     name: &'static str,
     capacity: usize,
@@ -25,14 +26,15 @@ pub(crate) struct PairSorter {
 }
 
 impl PairSorter {
-    /// One that takes `memory` bytes, half of them for sorting.
-    pub(crate) fn new(scratch: &Scratch, name: &'static str, memory: u64) -> PairSorter {
+    /// One that takes `memory` bytes, half of them for sorting. The names of its runs begin with `name`.
+    pub fn new(scratch: &Scratch, name: &'static str, memory: u64) -> PairSorter {
         let capacity = usize::try_from(memory / 2 / size_of::<Pair>() as u64).unwrap_or(usize::MAX).max(1024);
         let (pairs, spare, runs) = (Vec::new(), Vec::new(), Vec::new());
         PairSorter { scratch: scratch.clone(), name, capacity, pairs, spare, runs, number: 0 }
     }
 
-    pub(crate) fn push(&mut self, pair: Pair) -> Result<()> {
+    /// Takes a pair.
+    pub fn push(&mut self, pair: Pair) -> Result<()> {
         if self.pairs.len() >= self.capacity {
             self.spill()?;
         }
@@ -66,7 +68,7 @@ impl PairSorter {
     }
 
     /// Ends the filling. If there are runs, nothing stays in memory.
-    pub(crate) fn finish(mut self) -> Result<SortedPairs> {
+    pub fn finish(mut self) -> Result<SortedPairs> {
         if self.runs.is_empty() {
             sort_pairs(&mut self.pairs, &mut self.spare);
         } else if !self.pairs.is_empty() {
@@ -79,14 +81,14 @@ impl PairSorter {
 
 /// All pairs, sorted.
 #[derive(Debug)]
-pub(crate) struct SortedPairs {
+pub struct SortedPairs {
     pairs: Vec<Pair>,
     runs: Vec<Run>,
 }
 
 impl SortedPairs {
     /// From the first on.
-    pub(crate) fn stream(&self) -> Result<PairStream<'_>> {
+    pub fn stream(&self) -> Result<PairStream<'_>> {
         match self.runs.is_empty() {
             true => Ok(PairStream { memory: self.pairs.iter(), merge: None }),
             false => PairStream::of_runs(&self.runs),
@@ -94,8 +96,9 @@ impl SortedPairs {
     }
 }
 
+/// Pairs, one after the other.
 #[derive(Debug)]
-pub(crate) struct PairStream<'a> {
+pub struct PairStream<'a> {
     memory: std::slice::Iter<'a, Pair>,
     merge: Option<Merge<PairRunReader>>,
 }
@@ -108,7 +111,8 @@ impl PairStream<'_> {
 
     /// The next pair, equal ones as often as they were pushed.
     #[inline]
-    pub(crate) fn next(&mut self) -> Result<Option<Pair>> {
+    #[expect(clippy::should_implement_trait, reason = "a failure ends it, which an iterator cannot say")]
+    pub fn next(&mut self) -> Result<Option<Pair>> {
         let Some(merge) = &mut self.merge else { return Ok(self.memory.next().copied()) };
         let pair = merge.least().and_then(|reader| reader.head);
         if pair.is_some() {

@@ -111,21 +111,31 @@ impl Urls {
 
     /// The id of a URL; `None` if it is not there.
     pub fn id(&self, url: &WebUrl) -> Result<Option<u64>> {
+        self.place(url).map(|(id, is_there)| is_there.then_some(id))
+    }
+
+    /// How many URLs come before this one in the order of ids, whether it is there or not: its neighbours have the ids around.
+    pub fn rank(&self, url: &WebUrl) -> Result<u64> {
+        self.place(url).map(|(rank, _)| rank)
+    }
+
+    /// Where a URL is, or would be; and whether it is.
+    fn place(&self, url: &WebUrl) -> Result<(u64, bool)> {
         let mut wanted = Vec::with_capacity(url.as_str().len() + 8);
         key::push_key(&mut wanted, url);
         let number = self.partition_point(|separator| separator <= wanted.as_slice());
-        let Some(number) = number.checked_sub(1) else { return Ok(None) };
+        let Some(number) = number.checked_sub(1) else { return Ok((0, false)) };
+        let first = number as u64 * BLOCK_URLS;
         self.with_block(number, |block| {
             let mut keys = Keys::new(block, self.keys_in(number))?;
             for rank in 0..self.keys_in(number) {
                 keys.advance()?;
                 match keys.key.cmp(&wanted) {
                     Ordering::Less => {}
-                    Ordering::Equal => return Some(Some(number as u64 * BLOCK_URLS + rank)),
-                    Ordering::Greater => break,
+                    order => return Some((first + rank, order == Ordering::Equal)),
                 }
             }
-            Some(None)
+            Some((first + self.keys_in(number), false))
         })
     }
 

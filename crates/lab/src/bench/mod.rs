@@ -3,6 +3,8 @@
 pub mod checkpoint;
 pub mod console;
 pub mod crawl;
+#[cfg(feature = "features")]
+pub mod features;
 mod pages;
 pub mod path;
 #[cfg(feature = "query")]

@@ -2,9 +2,10 @@
 
 use std::fmt;
 
+use mattock_plot::chart::{Axis, LineChart, LogLogChart, Series};
+use mattock_plot::format;
+
 use super::{DegreeClass, Spent, StarReport};
-use crate::format;
-use crate::plot::{Axis, LineChart, LogLogChart, Series};
 
 impl StarReport {
     /// Share of requests that went to farms, as the crawl goes on.

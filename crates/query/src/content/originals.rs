@@ -1,8 +1,8 @@
 //! Where the payloads of revisits are.
 //!
 //! A revisit record has no payload: it says which digest an earlier response with the same one had. The first revisit that a query
-//! reads makes one pass over the index, for the earliest response with each digest that some revisit has; a repository without
-//! revisits pays nothing. What it finds is shared by the partitions of the query.
+//! reads makes one pass over the whole index, for the earliest response with each digest that some revisit has that may be asked
+//! for; a repository without revisits pays nothing. What it finds is shared by the partitions of the query.
 //!
 //! Memory: about 60 bytes for each payload that was met again, taken from the session's budget; a query that has no room for
 //! them says so.
@@ -60,23 +60,27 @@ struct Found {
 }
 
 impl Originals {
-    /// Plans the pass over `metadata`, and does not begin it.
-    pub(crate) async fn plan(metadata: &Arc<MetadataTable>, state: &dyn Session) -> Result<Originals> {
+    /// Plans the pass over `all` for the revisits in `asked`, and does not begin it.
+    pub(crate) async fn plan(
+        asked: &Arc<MetadataTable>,
+        all: &Arc<MetadataTable>,
+        state: &dyn Session,
+    ) -> Result<Originals> {
         use datafusion::catalog::TableProvider as _;
-        let schema = metadata.schema();
+        let schema = all.schema();
         let places: Option<Vec<usize>> = NEEDS.iter().map(|name| schema.index_of(name).ok()).collect();
         let found = Mutex::new(None);
         let Some(places) = places else { return Ok(Originals { plan: None, found }) };
-        let of = |kind: &str, alias: &str| -> Result<LogicalPlanBuilder> {
-            let source = provider_as_source(metadata.clone());
+        let of = |table: &Arc<MetadataTable>, kind: &str, alias: &str| -> Result<LogicalPlanBuilder> {
+            let source = provider_as_source(table.clone());
             LogicalPlanBuilder::scan(alias, source, Some(places.clone()))?
                 .filter(ident("record_type").eq(lit(kind)).and(ident("content_digest").is_not_null()))
         };
-        let met_again = of("revisit", "revisits")?
+        let met_again = of(asked, "revisit", "revisits")?
             .project([ident("content_digest").alias("met_again")])?
             .distinct()?
             .build()?;
-        let plan = of("response", "responses")?
+        let plan = of(all, "response", "responses")?
             .join(met_again, JoinType::LeftSemi, (vec!["content_digest"], vec!["met_again"]), None)?
             .build()?;
         Ok(Originals { plan: Some(state.create_physical_plan(&plan).await?), found })

@@ -3,7 +3,7 @@
 use datafusion::common::{DataFusionError, SchemaError};
 
 use crate::columns::Columns;
-use crate::complaint::{Complaint, Span, nearest};
+use crate::complaint::{Complaint, Span};
 use crate::error::QueryError;
 use crate::wib::plan::unknown;
 
@@ -18,7 +18,7 @@ pub(crate) fn complain(text: &str, columns: &Columns, error: &DataFusionError) -
         DataFusionError::SchemaError(reason, _) => {
             if let SchemaError::FieldNotFound { field, .. } = reason.as_ref() {
                 let span = place.or_else(|| find_word(text, &field.name));
-                return unknown_column(text, columns, span, &field.name).into();
+                return unknown(text, span, &field.name, columns).into();
             }
         }
         DataFusionError::SQL(reason, _) => {
@@ -34,23 +34,6 @@ pub(crate) fn complain(text: &str, columns: &Columns, error: &DataFusionError) -
     let hint =
         error.diagnostic().and_then(|diagnostic| diagnostic.helps.first()).map(|help| help.message.clone());
     Complaint { text: text.to_string(), span: place, message, hint }.into()
-}
-
-fn unknown_column(text: &str, columns: &Columns, span: Option<Span>, name: &str) -> Complaint {
-    let names = columns.names();
-    match span {
-        Some(span) => unknown(text, span, name, &names),
-        None => {
-            let hint =
-                nearest(name, names.iter().map(String::as_str)).map(|name| format!("did you mean `{name}`?"));
-            Complaint {
-                text: text.to_string(),
-                span: None,
-                message: format!("there is no column `{name}`"),
-                hint,
-            }
-        }
-    }
 }
 
 /// The message of a syntax error without its place, and the place.

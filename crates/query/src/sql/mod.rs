@@ -4,4 +4,5 @@
 //! index, and that `sampled(p, seed)` reads the instance key. Only queries are answered; nothing can be changed or written by SQL.
 
 pub(crate) mod complain;
+pub(crate) mod parse;
 pub(crate) mod rewrite;

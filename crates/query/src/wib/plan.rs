@@ -69,9 +69,7 @@ impl Planner<'_> {
     }
 
     fn column(&self, name: &Placed<String>) -> Result<Column, Complaint> {
-        self.columns
-            .find(&name.value)
-            .ok_or_else(|| unknown(self.text, name.span, &name.value, &self.columns.names()))
+        self.columns.find(&name.value).ok_or_else(|| unknown(self.text, name.span, &name.value, self.columns))
     }
 
     /// What a document must fulfil.
@@ -159,10 +157,14 @@ fn value(operand: &Operand) -> Expr {
 }
 
 /// The complaint that there is no such column.
-pub(crate) fn unknown(text: &str, span: Span, name: &str, names: &[String]) -> Complaint {
-    let complaint = Complaint::at(text, span, format!("there is no column `{name}`"));
-    match nearest(name, names.iter().map(String::as_str)) {
-        Some(nearest) => complaint.hint(format!("did you mean `{nearest}`?")),
-        None => complaint,
-    }
+pub(crate) fn unknown(text: &str, span: impl Into<Option<Span>>, name: &str, columns: &Columns) -> Complaint {
+    let made = columns.by_url().and_then(|by_url| by_url.missing(name));
+    let message = match made {
+        Some(_) => format!("there is no column `{name}` yet"),
+        None => format!("there is no column `{name}`"),
+    };
+    let names = columns.names();
+    let meant =
+        || nearest(name, names.iter().map(String::as_str)).map(|name| format!("did you mean `{name}`?"));
+    Complaint { text: text.to_string(), span: span.into(), message, hint: made.or_else(meant) }
 }

@@ -1,0 +1,119 @@
+//! `mattock report`: one page about a data set, or its figures as JSON.
+
+mod account;
+
+use std::io::{self, IsTerminal as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use indicatif::{HumanCount, ProgressBar, ProgressStyle};
+use mattock_env::{Env, is_url};
+use mattock_query::Cancel;
+use mattock_study::report::{self, DataSet, Progress, ReportError, ReportOptions, Subject};
+
+use crate::args::report::ReportArgs;
+use crate::exit::{Ended, Usage};
+use crate::output;
+use crate::places::{self, Places};
+use crate::repository::{Repository, engine_options, name_of};
+use crate::shell::quoted;
+use crate::signals;
+
+/// What the page is called, in the directory that it is about.
+const PAGE: &str = "report.html";
+
+pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<Ended> {
+    let Places { env, .. } = Places::new();
+    // What cannot be written is told before an hour is spent on it.
+    let page = page(args)?;
+    let cancel = Cancel::new();
+    let watched = cancel.clone();
+    signals::when_interrupted(move || watched.cancel());
+    let data = match gather(&env, args, &cancel) {
+        Err(error) if matches!(error.downcast_ref(), Some(ReportError::Stopped)) => {
+            eprintln!("Stopped: nothing was written.");
+            return Ok(Ended::Interrupted);
+        }
+        other => other?,
+    };
+    if let Some(path) = &page {
+        write(&env, path, data.to_html().as_bytes())?;
+    }
+    match &args.json {
+        Some(path) if path.as_os_str() == "-" => output::print_json(&data)?,
+        Some(path) => write(&env, path, format!("{}\n", serde_json::to_string_pretty(&data)?).as_bytes())?,
+        None => output::print(&format!("{}\n", page.as_deref().unwrap_or(Path::new("")).display()))?,
+    }
+    if let (Some(path), false) = (&page, args.quiet) {
+        eprintln!("The report is {} (open it in a browser).", path.display());
+        for missing in &data.missing {
+            eprintln!("Not in it yet: {}. This makes it: {}", missing.figures, missing.command);
+        }
+    }
+    Ok(Ended::Done)
+}
+
+/// Where the page goes; `None` if only JSON is wanted.
+fn page(args: &ReportArgs) -> anyhow::Result<Option<PathBuf>> {
+    let written = [args.output.as_deref(), args.json.as_deref()];
+    if let Some(url) = written.into_iter().flatten().find(|path| is_url(path)) {
+        return Err(Usage(format!("{} is a URL: reports are written to this machine", url.display())).into());
+    }
+    match (&args.output, &args.json) {
+        (Some(path), _) => Ok(Some(path.clone())),
+        (None, Some(_)) => Ok(None),
+        (None, None) if is_url(&args.dir) => Err(Usage("say where to with --output".into()).into()),
+        (None, None) => Ok(Some(args.dir.join(PAGE))),
+    }
+}
+
+fn write(env: &Env, path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    let written = env.files.write_atomic(path, bytes);
+    written.with_context(|| format!("cannot write {}; name another file with --output", path.display()))
+}
+
+fn gather(env: &Env, args: &ReportArgs, cancel: &Cancel) -> anyhow::Result<DataSet> {
+    let root = places::absolute(&args.dir)?;
+    let repository = Repository::open(env, &args.dir)?;
+    let asked = engine_options(&args.engine, &args.dir)?;
+    let options = ReportOptions {
+        sample: args.sample,
+        seed: args.seed,
+        memory_bytes: asked.memory_bytes,
+        threads: asked.threads,
+    };
+    let session = repository.session(asked)?;
+    let shown = quoted(&args.dir.display().to_string());
+    let as_of = args.engine.as_of.as_deref().map(quoted);
+    let subject = Subject {
+        root: &root,
+        name: &name_of(&root),
+        shown: &shown,
+        as_of: as_of.as_deref(),
+        version: env!("CARGO_PKG_VERSION"),
+    };
+    let bar = bar(args.quiet);
+    let mut progress = |now: &Progress<'_>| show(&bar, now);
+    let crawl = account::of(env, &root)?;
+    let data = report::gather(&env.files, &session, &subject, crawl, &options, &mut progress, cancel);
+    bar.finish_and_clear();
+    Ok(data?)
+}
+
+fn bar(quiet: bool) -> ProgressBar {
+    if quiet || !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{spinner} {elapsed} {msg}");
+    let bar =
+        ProgressBar::new_spinner().with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+    bar.enable_steady_tick(std::time::Duration::from_millis(200));
+    bar
+}
+
+fn show(bar: &ProgressBar, now: &Progress<'_>) {
+    bar.set_message(match now.documents {
+        Some((done, all)) => format!("{}: {} of {} documents", now.what, HumanCount(done), HumanCount(all)),
+        None => now.what.to_owned(),
+    });
+}

@@ -1,0 +1,200 @@
+//! Columns: values by URL that follow from a generation of features, kept beside it for queries to join.
+//!
+//! ```text
+//! features/generation-N/columns/NAME.parquet      url_key (Int64), value (Int64 or Float64); sorted by url_key, each once
+//! ```
+//!
+//! Filled by whoever has computed something of all pages ([`keep_column`]); read by `query`, which finds them by [`columns_directory`]. They
+//! go with their generation: the next build makes a new one, which begins with `in_degree` and `out_degree` alone.
+//!
+//! Invariants: a file has its name only when it is whole and on the disk. The key of a URL is its fingerprint as a signed number, as in the
+//! index. Of two URLs with one fingerprint the lesser value counts.
+//!
+//! Costs: one pass over the URLs, sorted by key in the memory that is given and on disk beyond that.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use mattock_env::{File, Files, OpenMode};
+use mattock_features::{Features, FeaturesError, PairSorter, PairStream, Scratch, SortedPairs};
+use mattock_weburl::Fingerprint;
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::WriterProperties;
+
+use crate::FEATURES;
+use crate::error::{Result, StudyError};
+
+/// The directory of columns within a generation.
+const COLUMNS: &str = "columns";
+/// The version of the files, in their metadata under `mattock.version`.
+const VERSION: &str = "1";
+/// Memory for sorting, if nobody says how much.
+const SORT_BYTES: u64 = 256 << 20;
+/// Rows that are written at once.
+const BATCH_ROWS: usize = 64 << 10;
+/// Rows of a row group.
+const GROUP_ROWS: usize = 1 << 20;
+
+/// What a column has, by the id of a URL; nothing where it is `None`.
+#[derive(Clone, Copy)]
+pub enum Values<'a> {
+    /// Whole numbers.
+    Integers(&'a dyn Fn(u64) -> Option<i64>),
+    /// Numbers with a fraction.
+    Floats(&'a dyn Fn(u64) -> Option<f64>),
+}
+
+impl std::fmt::Debug for Values<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(match self {
+            Values::Integers(_) => "integers",
+            Values::Floats(_) => "floats",
+        })
+    }
+}
+
+impl Values<'_> {
+    /// The value of an id, as bits.
+    fn bits(&self, id: u64) -> Option<u64> {
+        match self {
+            Values::Integers(value) => value(id).map(i64::cast_unsigned),
+            Values::Floats(value) => value(id).map(f64::to_bits),
+        }
+    }
+
+    fn schema(&self) -> SchemaRef {
+        let kind = match self {
+            Values::Integers(_) => DataType::Int64,
+            Values::Floats(_) => DataType::Float64,
+        };
+        let fields = vec![Field::new("url_key", DataType::Int64, false), Field::new("value", kind, false)];
+        Arc::new(Schema::new(fields))
+    }
+
+    fn array(&self, bits: &[u64]) -> ArrayRef {
+        match self {
+            Values::Integers(_) => {
+                Arc::new(Int64Array::from_iter_values(bits.iter().map(|bits| bits.cast_signed())))
+            }
+            Values::Floats(_) => {
+                Arc::new(Float64Array::from_iter_values(bits.iter().map(|bits| f64::from_bits(*bits))))
+            }
+        }
+    }
+}
+
+/// Keeps a column of the generation that is in use in a repository, in the place of the one that has its name; how many values it has.
+pub fn keep_column(files: &Files, repository: &Path, name: &str, values: Values<'_>) -> Result<u64> {
+    keep_column_of(files, &Features::open(files, &repository.join(FEATURES))?, name, values, SORT_BYTES)
+}
+
+/// The same for a generation that is open, in so much memory: whoever has computed something from it keeps it there, whatever has been
+/// built since.
+pub fn keep_column_of(
+    files: &Files,
+    features: &Features,
+    name: &str,
+    values: Values<'_>,
+    memory: u64,
+) -> Result<u64> {
+    let path = column_path(features, name);
+    let scratch = path.with_file_name(format!("scratch-{name}"));
+    files.create_dir_all(&scratch).map_err(StudyError::io(&scratch))?;
+    let sorter = PairSorter::new(&Scratch::new(files, &scratch), "values", memory);
+    let sorted = sort(sorter, features, values)?;
+    let rows = write(files, &path, &mut sorted.stream()?, values)?;
+    drop(sorted);
+    files.remove_dir_all(&scratch).map_err(StudyError::io(&scratch))?;
+    files.sync_dir(features.dir()).map_err(StudyError::io(features.dir()))?;
+    Ok(rows)
+}
+
+/// The file of a column.
+pub fn column_path(features: &Features, name: &str) -> PathBuf {
+    features.dir().join(COLUMNS).join(format!("{name}.parquet"))
+}
+
+/// Where the columns of the generation in use are; `None` if there are no features, or none with URLs.
+pub fn columns_directory(files: &Files, repository: &Path) -> Result<Option<PathBuf>> {
+    match Features::open(files, &repository.join(FEATURES)) {
+        Ok(features) => Ok(features.has_urls().then(|| features.dir().join(COLUMNS))),
+        Err(FeaturesError::Missing { .. }) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Pairs of key and value. Keys are shifted so that signed numbers sort as unsigned ones.
+fn sort(mut sorter: PairSorter, features: &Features, values: Values<'_>) -> Result<SortedPairs> {
+    let urls = features.urls()?;
+    for (id, url) in (0..).zip(urls.iter(0..urls.len())) {
+        let url = url?;
+        if let Some(bits) = values.bits(id) {
+            sorter.push((Fingerprint::of(&url).0 ^ 1 << 63, bits))?;
+        }
+    }
+    Ok(sorter.finish()?)
+}
+
+fn write(files: &Files, path: &Path, pairs: &mut PairStream<'_>, values: Values<'_>) -> Result<u64> {
+    let unfinished = path.with_extension("parquet.tmp");
+    let file = files.open(&unfinished, OpenMode::CreateOrTruncate).map_err(StudyError::io(&unfinished))?;
+    let level = ZstdLevel::try_new(3).map_err(StudyError::parquet(path))?;
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::ZSTD(level))
+        .set_max_row_group_row_count(Some(GROUP_ROWS))
+        .set_created_by(concat!("mattock ", env!("CARGO_PKG_VERSION")).to_owned())
+        .set_key_value_metadata(Some(vec![KeyValue::new("mattock.version".into(), VERSION.to_owned())]))
+        .build();
+    let sink = Appending { file: &file, at: 0 };
+    let mut writer =
+        ArrowWriter::try_new(sink, values.schema(), Some(properties)).map_err(StudyError::parquet(path))?;
+    let (mut keys, mut bits) = (Vec::with_capacity(BATCH_ROWS), Vec::with_capacity(BATCH_ROWS));
+    let (mut rows, mut last) = (0, None);
+    loop {
+        let pair = pairs.next()?;
+        if pair.is_none() || keys.len() == BATCH_ROWS {
+            let columns: Vec<ArrayRef> =
+                vec![Arc::new(Int64Array::from(std::mem::take(&mut keys))), values.array(&bits)];
+            let batch = RecordBatch::try_new(values.schema(), columns)
+                .map_err(|error| StudyError::parquet(path)(error.into()))?;
+            writer.write(&batch).map_err(StudyError::parquet(path))?;
+            rows += batch.num_rows() as u64;
+            bits.clear();
+        }
+        let Some((key, value)) = pair else { break };
+        if last.replace(key) != Some(key) {
+            keys.push((key ^ 1 << 63).cast_signed());
+            bits.push(value);
+        }
+    }
+    writer.finish().map_err(StudyError::parquet(path))?;
+    drop(writer);
+    file.sync().map_err(StudyError::io(&unfinished))?;
+    files.rename(&unfinished, path).map_err(StudyError::io(path))?;
+    let directory = path.parent().unwrap_or(Path::new("."));
+    files.sync_dir(directory).map_err(StudyError::io(directory))?;
+    Ok(rows)
+}
+
+/// A file that is written from front to back.
+struct Appending<'a> {
+    file: &'a File,
+    at: u64,
+}
+
+impl Write for Appending<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write_all_at(bytes, self.at)?;
+        self.at += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,7 @@
+//! The report on a data set: its figures against what was stored, and its page against what the Web may contain.
+
+mod figures;
+mod hostile;
+mod linked;
+mod repeated;
+mod world;

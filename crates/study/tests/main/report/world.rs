@@ -1,0 +1,180 @@
+//! A small repository in memory, made of documents that a test names.
+
+use std::path::{Path, PathBuf};
+
+use mattock_env::{Files, Random, SimFiles, UnixTime};
+use mattock_features::{BuildOptions, Builder};
+use mattock_index::{Foreign, IndexOptions, Snapshot, import};
+use mattock_query::{Cancel, Options, Session};
+use mattock_repository::{Page, Truncated, WarcWriter, WriterOptions};
+use mattock_study::FEATURES;
+use mattock_study::report::{CrawlFigures, DataSet, ReportError, ReportOptions, Subject, gather};
+use mattock_weburl::WebUrl;
+
+pub(crate) const ROOT: &str = "/data/some-crawl";
+/// 2026-01-01T00:00:00Z.
+pub(crate) const START: i64 = 1_767_225_600;
+
+/// What a test says about one instance.
+#[derive(Clone, Debug)]
+pub(crate) struct Doc {
+    pub(crate) url: String,
+    pub(crate) second: i64,
+    pub(crate) status: u16,
+    pub(crate) kind: String,
+    pub(crate) body: String,
+    pub(crate) truncated: bool,
+    /// Further header fields, each with its line's end.
+    pub(crate) fields: String,
+}
+
+impl Doc {
+    pub(crate) fn page(url: &str, second: i64, body: &str) -> Doc {
+        Doc {
+            url: url.into(),
+            second,
+            status: 200,
+            kind: "text/html; charset=utf-8".into(),
+            body: format!("<!DOCTYPE html><html><body><p>{body}</p></body></html>"),
+            truncated: false,
+            fields: String::new(),
+        }
+    }
+
+    pub(crate) fn answer(url: &str, second: i64, status: u16) -> Doc {
+        Doc { status, kind: "text/plain".into(), body: status.to_string(), ..Doc::page(url, second, "") }
+    }
+}
+
+pub(crate) struct World {
+    pub(crate) files: Files,
+    archives: u64,
+}
+
+impl World {
+    pub(crate) fn new(docs: &[Doc]) -> World {
+        let files = Files::simulated(SimFiles::new(Random::from_seed(1)));
+        files.create_dir_all(Path::new(ROOT)).unwrap();
+        let mut world = World { files, archives: 0 };
+        if !docs.is_empty() {
+            world.add(docs);
+        }
+        world
+    }
+
+    /// Stores more.
+    pub(crate) fn add(&mut self, docs: &[Doc]) {
+        self.archives += 1;
+        let directory = PathBuf::from(format!("/archives/{}", self.archives));
+        self.files.create_dir_all(&directory).unwrap();
+        let options = WriterOptions { revisit_payloads: 100, ..WriterOptions::default() };
+        let mut writer =
+            WarcWriter::open(&self.files, &directory, options, Random::from_seed(self.archives)).unwrap();
+        for doc in docs {
+            let head = format!(
+                "HTTP/1.1 {} Said\r\nContent-Type: {}\r\nContent-Length: {}\r\n{}\r\n",
+                doc.status,
+                doc.kind,
+                doc.body.len(),
+                doc.fields
+            );
+            let page = Page {
+                url: &doc.url,
+                ip: None,
+                date: UnixTime::from_micros((START + doc.second) * 1_000_000),
+                request: b"",
+                response_head: head.as_bytes(),
+                body: doc.body.as_bytes(),
+                truncated: doc.truncated.then_some(Truncated::Length),
+                security: None,
+                metadata: &[],
+            };
+            writer.write_page(&page).unwrap();
+        }
+        writer.finish().unwrap();
+        let listed = self.files.list(&directory).unwrap();
+        let foreign: Vec<Foreign> = listed
+            .iter()
+            .map(|entry| directory.join(&entry.name))
+            .map(|path| Foreign { name: path.to_str().unwrap().to_owned(), path })
+            .collect();
+        let imported = import(&self.files, Path::new(ROOT), &foreign, "test", |_, _| {}).unwrap();
+        assert_eq!(imported.instances, docs.len() as u64, "{imported:?}");
+    }
+
+    pub(crate) fn session(&self, threads: usize) -> Session {
+        let snapshot = Snapshot::open(&self.files, Path::new(ROOT), &[], &IndexOptions::default()).unwrap();
+        let mut options = Options::new(Random::from_seed(5));
+        options.threads = threads;
+        Session::open(&self.files, snapshot, options).unwrap()
+    }
+
+    /// Builds features of pages with their links.
+    pub(crate) fn link(&self, pages: &[(&str, &[&str])]) {
+        let url = |text: &&str| WebUrl::parse(text).unwrap();
+        let report = &mut |_| {};
+        let dir = Path::new(ROOT).join(FEATURES);
+        let options = BuildOptions { memory: 1 << 22, ..BuildOptions::default() };
+        let mut builder = Builder::begin(&self.files, &dir, &options, report).unwrap();
+        for (page, links) in pages {
+            let links: Vec<WebUrl> = links.iter().map(url).collect();
+            builder.page(&url(page), &links).unwrap();
+        }
+        builder.finish().unwrap();
+    }
+
+    pub(crate) fn report(&self) -> DataSet {
+        self.report_with(&ReportOptions::default(), None, &Cancel::new()).unwrap()
+    }
+
+    pub(crate) fn report_with(
+        &self,
+        options: &ReportOptions,
+        crawl: Option<CrawlFigures>,
+        cancel: &Cancel,
+    ) -> Result<DataSet, ReportError> {
+        let session = self.session(options.threads);
+        let subject = Subject {
+            root: Path::new(ROOT),
+            name: "some-crawl",
+            shown: "some-crawl",
+            as_of: None,
+            version: "0.0.0-test",
+        };
+        gather(&self.files, &session, &subject, crawl, options, &mut |_| {}, cancel)
+    }
+}
+
+pub(crate) const ENGLISH: &str = "The old bridge over the river was built by the people of the town, who had waited for it \
+                                  for many years, and everybody who came to see it on the first day remembered the music.";
+pub(crate) const GERMAN: &str = "Die alte Brücke über den Fluss wurde von den Leuten der Stadt gebaut, die viele Jahre darauf \
+                                 gewartet hatten, und alle, die am ersten Tag kamen, erinnerten sich noch lange an die Musik.";
+
+/// A few pages of all kinds.
+pub(crate) fn small() -> Vec<Doc> {
+    let aged = |mut doc: Doc| {
+        doc.fields = "Last-Modified: Wed, 31 Dec 2025 23:00:00 GMT\r\n".into();
+        doc
+    };
+    let mut image = Doc::page("https://img.example.com/logo.png", 50, "");
+    image.kind = "image/png".into();
+    image.body = "\u{89}PNG".into();
+    let mut cut = Doc::page("https://img.example.com/long.html", 60, &format!("Long. {ENGLISH}"));
+    cut.truncated = true;
+    let mut moved = Doc::answer("http://www.example.org/old", 20, 301);
+    moved.fields = "Location: http://www.example.org/new\r\n".into();
+    vec![
+        Doc::page("http://www.example.org/", 0, ENGLISH),
+        aged(Doc::page("http://www.example.org/one.html", 10, &format!("One. {ENGLISH}"))),
+        moved,
+        Doc::answer("http://www.example.org/gone", 30, 404),
+        aged(Doc::page("http://de.example.org:8080/eins.html", 40, &format!("Eins. {GERMAN}"))),
+        image,
+        cut,
+        // The bytes of the first page, from another host.
+        Doc::page("https://mirror.example.co.uk/", 70, ENGLISH),
+        // Later: the first page as it was, and once more when it had changed.
+        Doc::page("http://www.example.org/", 3600, ENGLISH),
+        Doc::page("http://www.example.org/", 7200, &format!("New. {ENGLISH}")),
+    ]
+}
