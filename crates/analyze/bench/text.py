@@ -10,6 +10,8 @@ Sets of pages (none is part of the repository):
   pairs=DIR         html/NAME.html and txt/NAME.txt, as in the tests of newspaper4k
   select=FILE       lines of "PATH XPATH": gold is the text of the elements that the XPath names
   jsonl=FILE        lines of {"file": PATH, "gold": TEXT}
+  segments=FILE     lines of {"file": PATH, "with": [TEXT, …], "without": [TEXT, …]}: passages that the text must have, and such that it must
+                    not, as Trafilatura's tests list them. Precision and recall are counted in passages
 Tools: trafilatura and resiliparse if they can be imported, and every `--tool NAME=COMMAND`: the command gets the pages' paths on
 standard input, a line each, prints {"file", "text"} as JSON lines, and {"cpu_s": seconds} as the last one.
 
@@ -38,7 +40,18 @@ def words(text):
                                                    lambda m: f" {m.group()} ", text.lower())))
 
 
+def passages(found, gold):
+    found = " ".join(found.split())
+    right, wrong = (sum(" ".join(passage.split()) in found for passage in gold[kind]) for kind in ("with", "without"))
+    if not right:
+        return 0.0, 0.0, 0.0
+    precision, recall = right / (right + wrong), right / len(gold["with"])
+    return 2 * precision * recall / (precision + recall), precision, recall
+
+
 def f1(found, gold):
+    if isinstance(gold, dict):
+        return passages(found, gold)
     found, gold = words(found), words(gold)
     common = sum((found & gold).values())
     if not common:
@@ -106,6 +119,11 @@ def pages(kind, place):
         for line in place.read_text().splitlines():
             page = json.loads(line)
             yield page["file"], page["gold"]
+    elif kind == "segments":
+        for line in place.read_text().splitlines():
+            page = json.loads(line)
+            if page["with"]:
+                yield page["file"], page
     else:
         sys.exit(f"no kind of set: {kind}")
 

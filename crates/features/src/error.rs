@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::generation::FORMAT;
+
 /// The result of everything here that can fail.
 pub type Result<T> = std::result::Result<T, FeaturesError>;
 
@@ -31,7 +33,7 @@ pub enum FeaturesError {
     },
     /// A file is of another version.
     #[error(
-        "{path} has version {version:?}, which this program does not know; build the features again, or use the program that wrote it"
+        "{path} has version {version:?}, which this program does not know; use the program that wrote it, or build the features again"
     )]
     Version {
         /// The file.
@@ -43,6 +45,12 @@ pub enum FeaturesError {
     #[error("{dir} has no features; make them with `mattock features build`")]
     Missing {
         /// Where they would be.
+        dir: PathBuf,
+    },
+    /// A build that ended meanwhile has removed what was asked for.
+    #[error("{dir} is no longer in use: the features were built anew meanwhile; run the command again")]
+    Replaced {
+        /// The generation.
         dir: PathBuf,
     },
     /// A graph of numbers was asked for names.
@@ -80,6 +88,18 @@ pub enum FeaturesError {
 }
 
 impl FeaturesError {
+    /// Whether a build may take the place of what could not be opened: what is not there, what is damaged, and what an older program made. What
+    /// a newer one made, or what the file system does not let one see, may be as good as ever.
+    pub fn may_be_built_over(&self) -> bool {
+        match self {
+            FeaturesError::Missing { .. } | FeaturesError::Damaged { .. } => true,
+            FeaturesError::Version { version, .. } => {
+                version.parse().is_ok_and(|version: u32| version < FORMAT)
+            }
+            _ => false,
+        }
+    }
+
     pub(crate) fn io(path: &Path) -> impl FnOnce(io::Error) -> FeaturesError {
         let path = path.to_path_buf();
         move |source| FeaturesError::Io { path, source }

@@ -5,6 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
+use mattock_codec::Reader;
 use mattock_env::Files;
 
 use crate::error::{FeaturesError, Result};
@@ -87,6 +88,23 @@ impl Features {
         self.manifest.names.as_ref().ok_or_else(|| FeaturesError::NoUrls { dir: self.dir.clone() })
     }
 
+    /// Refuses what is to be computed from or kept with a generation that a build has replaced meanwhile.
+    pub fn still_in_use(&self) -> Result<()> {
+        let root = self.dir.parent().unwrap_or(Path::new("."));
+        match Manifest::read(&self.files, root)? {
+            Some(manifest) if manifest.generation == self.manifest.generation => Ok(()),
+            _ => Err(FeaturesError::Replaced { dir: self.dir.clone() }),
+        }
+    }
+
+    /// What could not be opened is no longer there if a build has ended meanwhile.
+    fn opened<T>(&self, result: Result<T>) -> Result<T> {
+        result.map_err(|error| match self.still_in_use() {
+            Err(replaced @ FeaturesError::Replaced { .. }) => replaced,
+            _ => error,
+        })
+    }
+
     /// Whether its nodes have URLs: a graph that was built of numbers has none.
     pub fn has_urls(&self) -> bool {
         self.manifest.names.is_some()
@@ -94,7 +112,7 @@ impl Features {
 
     /// The URLs.
     pub fn urls(&self) -> Result<Urls> {
-        let urls = Urls::open(&self.files, &self.dir.join(&self.names()?.urls.name))?;
+        let urls = self.opened(Urls::open(&self.files, &self.dir.join(&self.names()?.urls.name)))?;
         match urls.len() == self.manifest.counts.urls {
             true => Ok(urls),
             false => Err(FeaturesError::damaged(&self.dir.join("urls"), 0, "it is of another generation")),
@@ -103,30 +121,37 @@ impl Features {
 
     /// The hosts and domains.
     pub fn hosts(&self) -> Result<Hosts> {
-        Hosts::open(&self.files, &self.dir, &self.names()?.hosts)
+        self.opened(Hosts::open(&self.files, &self.dir, &self.names()?.hosts))
     }
 
     /// Which URLs were crawled: the others are only linked to.
     pub fn crawled(&self) -> Result<Crawled> {
         let Some(names) = &self.manifest.names else { return Ok(Crawled { bits: None }) };
-        read_whole(&self.files, &self.dir, &names.crawled).map(|bits| Crawled { bits: Some(bits) })
+        let bits = self.opened(read_whole(&self.files, &self.dir, &names.crawled))?;
+        Ok(Crawled { bits: Some(bits) })
     }
 
     /// The term vectors of pages; `None` if it was built without content.
     pub fn terms(&self) -> Result<Option<Terms>> {
         let Some(contents) = &self.manifest.contents else { return Ok(None) };
-        Terms::open(&self.files, &self.dir, &contents.terms, &contents.vocabulary).map(Some)
+        self.opened(Terms::open(&self.files, &self.dir, &contents.terms, &contents.vocabulary)).map(Some)
     }
 
     /// The shingleprints of pages; `None` if it was built without content.
     pub fn shingles(&self) -> Result<Option<Shingles>> {
         let Some(contents) = &self.manifest.contents else { return Ok(None) };
-        Shingles::open(&self.files, &self.dir, &contents.shingles).map(Some)
+        self.opened(Shingles::open(&self.files, &self.dir, &contents.shingles)).map(Some)
     }
 
     /// Links between pages, hosts or domains.
     pub fn links(&self, grain: Grain, direction: Direction) -> Result<Links> {
-        Links::open(&self.files, &self.dir, self.link_files(grain, direction)?)
+        self.opened(Links::open(&self.files, &self.dir, self.link_files(grain, direction)?))
+    }
+
+    /// How many links each node has, without opening the links: a byte or two a node.
+    pub fn degrees(&self, grain: Grain, direction: Direction) -> Result<Degrees> {
+        let written = &self.link_files(grain, direction)?.degrees;
+        self.opened(read_whole(&self.files, &self.dir, written)).map(|bytes| Degrees { bytes })
     }
 
     /// How much there is of them, without opening them.
@@ -158,6 +183,20 @@ pub(crate) fn link_name(grain: Grain, direction: Direction) -> &'static str {
         (Grain::Hosts, Direction::In) => "hosts-in",
         (Grain::Domains, Direction::Out) => "domains-out",
         (Grain::Domains, Direction::In) => "domains-in",
+    }
+}
+
+/// How many links each node has.
+#[derive(Clone, Debug)]
+pub struct Degrees {
+    bytes: Vec<u8>,
+}
+
+impl Degrees {
+    /// Those of all nodes, in the order of their ids.
+    pub fn iter(&self) -> impl Iterator<Item = u64> {
+        let mut reader = Reader::new(&self.bytes);
+        std::iter::from_fn(move || reader.varint())
     }
 }
 

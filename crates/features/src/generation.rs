@@ -9,7 +9,7 @@
 //!
 //! Filled by [`Builder`](crate::Builder), read by [`Features`](crate::Features). Invariants: the manifest is replaced in one step, after
 //! every file that it names is durable; so whatever ends a build, the generation before stays in use, and what was half
-//! written is removed by the next build. A generation is never changed. Readers of the one before go on with what they have opened.
+//! written is removed by the next build. What a newer program has built is not built over. A generation is never changed. Readers of the one before go on with what they have opened.
 
 use std::path::{Path, PathBuf};
 
@@ -21,7 +21,7 @@ use crate::links::LinkFiles;
 use crate::output::Written;
 
 const MANIFEST: &str = "MANIFEST";
-const FORMAT: u32 = 1;
+pub(crate) const FORMAT: u32 = 2;
 
 /// What a generation consists of.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -188,10 +188,16 @@ impl Site {
                 std::io::Error::other("another process is building features here; wait for it, or stop it");
             return Err(FeaturesError::Io { path: root.into(), source });
         }
-        // A manifest that cannot be read is no reason not to build anew; but its directory may be the newest.
-        let current = Manifest::read(files, root).ok().flatten().map_or(0, |manifest| manifest.generation);
-        remove_others(files, root, current)?;
-        let generation = current + 1;
+        let generation = 1 + match Manifest::read(files, root) {
+            Ok(manifest) => {
+                let current = manifest.map_or(0, |manifest| manifest.generation);
+                remove_others(files, root, current)?;
+                current
+            }
+            // A manifest that cannot be read is no reason not to build anew; but what it names stays until that is done.
+            Err(error) if error.may_be_built_over() => newest(files, root)?,
+            Err(error) => return Err(error),
+        };
         let dir = directory(root, generation);
         let scratch = dir.join("scratch");
         files.create_dir_all(&scratch).map_err(FeaturesError::io(&scratch))?;
@@ -206,6 +212,13 @@ impl Site {
         manifest.write(&self.files, &self.root)?;
         remove_others(&self.files, &self.root, self.generation)
     }
+}
+
+/// The greatest number that a generation has, in use or not.
+fn newest(files: &Files, root: &Path) -> Result<u64> {
+    let entries = files.list(root).map_err(FeaturesError::io(root))?;
+    let numbers = entries.iter().filter_map(|entry| entry.name.strip_prefix("generation-")?.parse().ok());
+    Ok(numbers.max().unwrap_or(0))
 }
 
 fn remove_others(files: &Files, root: &Path, current: u64) -> Result<()> {

@@ -1,10 +1,12 @@
 //! The host database: which ids belong to which host, and which hosts to which domain.
 //!
-//! Filled by a build while it hands out ids in order: a host is scheme, name and port, and one range of ids; a domain is one range of
-//! hosts. Read whole into memory, about 30 bytes a host.
+//! Filled by a build while it hands out ids in order: a host is scheme, name and port, and one range of ids. A domain is all hosts whose names end
+//! alike, but for those that belong to a domain within it: `ec2.amazonaws.com` and `sns.amazonaws.com` are of `amazonaws.com`, while
+//! `bucket.s3.amazonaws.com`, which sorts between them, is a domain of its own. Domains are numbered in the order of their first hosts. What is a
+//! domain is decided by the build and kept, for the list of public suffixes changes. Read whole into memory, about 30 bytes a host.
 //!
 //! ```text
-//! file = "MTKHOST1", for each host: shared length, rest of its key, number of ids, 1 if a domain begins here else 0
+//! file = "MTKHOST2", for each host: shared length, rest of its key, number of ids, labels that name its domain (1 byte, 0 for all)
 //! ```
 
 use std::ops::Range;
@@ -12,33 +14,33 @@ use std::path::Path;
 
 use mattock_codec::{Reader, put_counted, put_varint};
 use mattock_env::Files;
-use mattock_weburl::{WebUrl, domain_of, surt_of_host};
+use mattock_weburl::{WebUrl, domain_of};
 
 use crate::error::{FeaturesError, Result};
 use crate::key;
 use crate::output::{Output, Written, read_whole};
 use crate::sort::texts::shared_len;
 
-const MAGIC: [u8; 8] = *b"MTKHOST1";
+const MAGIC: [u8; 8] = *b"MTKHOST2";
 
 /// Told of every key in order, writes the hosts.
 pub(crate) struct HostWriter {
     output: Output,
     host: Vec<u8>,
     before: Vec<u8>,
-    domain: String,
-    begins_domain: bool,
+    /// Labels of the host's domain.
+    labels: u8,
+    domains: Domains,
     ids: u64,
     hosts: u64,
-    domains: u64,
 }
 
 impl HostWriter {
     pub(crate) fn create(files: &Files, path: &Path) -> Result<HostWriter> {
         let output = Output::create(files, path)?;
         output.put(&MAGIC)?;
-        let (host, before, domain) = Default::default();
-        Ok(HostWriter { output, host, before, domain, begins_domain: false, ids: 0, hosts: 0, domains: 0 })
+        let (host, before) = Default::default();
+        Ok(HostWriter { output, host, before, labels: 0, domains: Domains::default(), ids: 0, hosts: 0 })
     }
 
     pub(crate) fn push(&mut self, key: &[u8]) -> Result<()> {
@@ -49,10 +51,10 @@ impl HostWriter {
             self.host.extend_from_slice(host);
             let name = key::host_name_of(host).unwrap_or_default();
             let domain = domain_of(&name);
-            self.begins_domain = self.hosts == 0 || domain != self.domain;
-            self.domain = domain.to_string();
+            let labels = if domain == name { 0 } else { 1 + domain.matches('.').count() };
+            self.labels = u8::try_from(labels).unwrap_or(0);
+            self.domains.of(host, self.labels);
             self.hosts += 1;
-            self.domains += u64::from(self.begins_domain);
         }
         self.ids += 1;
         Ok(())
@@ -67,7 +69,7 @@ impl HostWriter {
         put_varint(&mut entry, shared as u64);
         put_counted(&mut entry, &self.host[shared..]);
         put_varint(&mut entry, self.ids);
-        entry.push(u8::from(self.begins_domain));
+        entry.push(self.labels);
         self.output.put(&entry)?;
         std::mem::swap(&mut self.before, &mut self.host);
         self.ids = 0;
@@ -77,7 +79,30 @@ impl HostWriter {
     /// Ends the file; how many hosts and domains there are.
     pub(crate) fn finish(mut self) -> Result<(u64, u64, Written)> {
         self.end_host()?;
-        Ok((self.hosts, self.domains, self.output.finish()?))
+        Ok((self.hosts, self.domains.count, self.output.finish()?))
+    }
+}
+
+/// Numbers domains, told of every host in order.
+#[derive(Debug, Default)]
+struct Domains {
+    /// The domains that the last host is under, from the outermost, with their numbers.
+    around: Vec<(Vec<u8>, u64)>,
+    count: u64,
+}
+
+impl Domains {
+    /// The number of the domain that a host belongs to.
+    fn of(&mut self, host: &[u8], labels: u8) -> u64 {
+        // All hosts under a name are one range: a domain that this one is not under is over.
+        while self.around.pop_if(|(domain, _)| !key::is_under(host, domain)).is_some() {}
+        let domain = key::domain_part(host, labels);
+        if let Some((_, number)) = self.around.iter().find(|(known, _)| known == domain) {
+            return *number;
+        }
+        self.around.push((domain.to_vec(), self.count));
+        self.count += 1;
+        self.count - 1
     }
 }
 
@@ -89,8 +114,10 @@ pub struct Hosts {
     key_ends: Vec<usize>,
     /// For each host its first id, and the number of ids at the end.
     first_ids: Vec<u64>,
-    /// For each domain its first host, and the number of hosts at the end.
-    first_hosts: Vec<u64>,
+    /// For each host its domain.
+    domains: Vec<u32>,
+    /// For each domain its first host, and how many of its labels name the domain.
+    first_hosts: Vec<(u64, u8)>,
 }
 
 impl Hosts {
@@ -108,9 +135,10 @@ impl Hosts {
     }
 
     fn decode(entries: &[u8]) -> Option<Hosts> {
-        let mut hosts =
-            Hosts { keys: Vec::new(), key_ends: Vec::new(), first_ids: vec![0], first_hosts: Vec::new() };
-        let (mut reader, mut start, mut ids) = (Reader::new(entries), 0, 0_u64);
+        let (keys, key_ends, domains, first_hosts) = Default::default();
+        let mut hosts = Hosts { keys, key_ends, first_ids: vec![0], domains, first_hosts };
+        let (mut reader, mut numbers, mut start, mut ids) =
+            (Reader::new(entries), Domains::default(), 0, 0_u64);
         while !reader.is_empty() {
             let shared = usize::try_from(reader.varint()?).ok()?;
             let rest = reader.counted()?;
@@ -124,11 +152,13 @@ impl Hosts {
             hosts.key_ends.push(hosts.keys.len());
             ids = ids.checked_add(reader.varint()?)?;
             hosts.first_ids.push(ids);
-            if reader.take(1)? == [1] {
-                hosts.first_hosts.push(hosts.key_ends.len() as u64 - 1);
+            let &[labels] = reader.take(1)? else { return None };
+            let domain = numbers.of(&hosts.keys[start..], labels);
+            if domain == hosts.first_hosts.len() as u64 {
+                hosts.first_hosts.push((hosts.key_ends.len() as u64 - 1, labels));
             }
+            hosts.domains.push(u32::try_from(domain).ok()?);
         }
-        hosts.first_hosts.push(hosts.key_ends.len() as u64);
         Some(hosts)
     }
 
@@ -144,7 +174,7 @@ impl Hosts {
 
     /// How many domains there are.
     pub fn domains(&self) -> u64 {
-        self.first_hosts.len() as u64 - 1
+        self.first_hosts.len() as u64
     }
 
     fn key(&self, host: u64) -> Option<&[u8]> {
@@ -160,9 +190,13 @@ impl Hosts {
 
     /// A domain's name; `None` if there is no such number.
     pub fn domain(&self, domain: u64) -> Option<String> {
-        let hosts = self.hosts_of_domain(domain)?;
-        let name = key::host_name_of(self.key(hosts.start)?)?;
-        Some(domain_of(&name).to_string())
+        key::host_name_of(self.domain_key(domain)?)
+    }
+
+    /// What the keys of a domain's hosts begin with.
+    fn domain_key(&self, domain: u64) -> Option<&[u8]> {
+        let (host, labels) = *self.first_hosts.get(usize::try_from(domain).ok()?)?;
+        Some(key::domain_part(self.key(host)?, labels))
     }
 
     /// The ids of a host.
@@ -171,16 +205,17 @@ impl Hosts {
         Some(*self.first_ids.get(host)?..*self.first_ids.get(host + 1)?)
     }
 
-    /// The hosts of a domain.
-    pub fn hosts_of_domain(&self, domain: u64) -> Option<Range<u64>> {
-        let domain = usize::try_from(domain).ok()?;
-        Some(*self.first_hosts.get(domain)?..*self.first_hosts.get(domain + 1)?)
+    /// The first host of a domain.
+    pub fn first_host_of(&self, domain: u64) -> Option<u64> {
+        Some(self.first_hosts.get(usize::try_from(domain).ok()?)?.0)
     }
 
-    /// The ids of a domain.
-    pub fn ids_of_domain(&self, domain: u64) -> Option<Range<u64>> {
-        let hosts = self.hosts_of_domain(domain)?;
-        Some(self.ids_of_host(hosts.start)?.start..self.ids_of_host(hosts.end - 1)?.end)
+    /// The hosts of a domain, in order. Takes a step for each host of domains that are within it, too.
+    pub fn hosts_of_domain(&self, domain: u64) -> impl Iterator<Item = u64> {
+        let first = self.first_host_of(domain).unwrap_or(self.len());
+        let domain_key = self.domain_key(domain).unwrap_or_default();
+        let under = move |host: &u64| self.key(*host).is_some_and(|key| key::is_under(key, domain_key));
+        (first..self.len()).take_while(under).filter(move |host| self.domain_of_host(*host) == domain)
     }
 
     /// The host that an id belongs to. The id must exist.
@@ -190,7 +225,7 @@ impl Hosts {
 
     /// The domain that a host belongs to. The host must exist.
     pub fn domain_of_host(&self, host: u64) -> u64 {
-        self.first_hosts.partition_point(|first| *first <= host).saturating_sub(1) as u64
+        self.domains[host as usize].into()
     }
 
     /// The number of the host that a URL belongs to; `None` if there is no such host.
@@ -204,12 +239,14 @@ impl Hosts {
 
     /// The number of a domain, by its name; `None` if there is no such domain.
     pub fn find_domain(&self, name: &str) -> Option<u64> {
-        // Hosts of a domain have keys that begin alike, and `)` sorts before all that may follow.
-        let mut least = surt_of_host(name).into_bytes();
+        let mut least = Vec::new();
+        key::push_host(&mut least, name);
+        let wanted = least.clone();
         least.push(b')');
-        let host = self.first_from(&least);
-        let domain = (host < self.len()).then(|| self.domain_of_host(host))?;
-        (self.domain(domain)? == name).then_some(domain)
+        let under = (self.first_from(&least)..self.len())
+            .take_while(|host| self.key(*host).is_some_and(|key| key::is_under(key, &wanted)));
+        let mut domains = under.map(|host| self.domain_of_host(host));
+        domains.find(|domain| self.domain_key(*domain) == Some(&wanted))
     }
 
     /// The first host whose key is not less than this one.

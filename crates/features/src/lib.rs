@@ -42,7 +42,7 @@ pub use build::{
     build_from_ids, build_from_list, build_from_lists,
 };
 pub use error::{FeaturesError, Result};
-pub use features::{Crawled, Direction, Features, Grain, LinkSize};
+pub use features::{Crawled, Degrees, Direction, Features, Grain, LinkSize};
 pub use generation::{Counts, Origin, OriginPart};
 pub use hosts::Hosts;
 pub use links::{Links, Scan, Successors};

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{FeaturesError, Result};
 
 const BUFFER_BYTES: usize = 256 << 10;
+const READ_BYTES: usize = 1 << 20;
 
 /// What a file must be like when it is read again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -107,15 +108,36 @@ impl io::Write for Output {
 
 /// Reads a file that was [written](Output), whole, and refuses every other bytes.
 pub(crate) fn read_whole(files: &Files, dir: &Path, written: &Written) -> Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(usize::try_from(written.bytes).unwrap_or(0).min(1 << 30));
+    read_chunks(files, dir, written, |chunk| bytes.extend_from_slice(chunk))?;
+    Ok(bytes)
+}
+
+/// The same piece by piece, without keeping them: only when it has returned were they right.
+pub(crate) fn read_chunks(
+    files: &Files,
+    dir: &Path,
+    written: &Written,
+    mut take: impl FnMut(&[u8]),
+) -> Result<()> {
     let path = dir.join(&written.name);
-    let bytes = files.read(&path).map_err(FeaturesError::reading(&path, 0))?;
-    let len = bytes.len() as u64;
+    let file = files.open(&path, OpenMode::Read).map_err(FeaturesError::reading(&path, 0))?;
+    let len = file.len().map_err(FeaturesError::io(&path))?;
     if len != written.bytes {
         let what = format!("it has {len} bytes where {} were written", written.bytes);
         return Err(FeaturesError::damaged(&path, len.min(written.bytes), what));
     }
-    if crc32fast::hash(&bytes) != written.checksum {
-        return Err(FeaturesError::damaged(&path, 0, "its checksum is wrong"));
+    let (mut hasher, mut chunk, mut at) = (crc32fast::Hasher::new(), vec![0; READ_BYTES], 0);
+    while at < len {
+        let size = usize::try_from(len - at).unwrap_or(READ_BYTES).min(READ_BYTES);
+        let chunk = &mut chunk[..size];
+        file.read_exact_at(chunk, at).map_err(FeaturesError::reading(&path, at))?;
+        hasher.update(chunk);
+        take(chunk);
+        at += size as u64;
     }
-    Ok(bytes)
+    match hasher.finalize() == written.checksum {
+        true => Ok(()),
+        false => Err(FeaturesError::damaged(&path, 0, "its checksum is wrong")),
+    }
 }

@@ -63,7 +63,7 @@ fn check_hosts(features: &Features, urls: &Urls, hosts: &Hosts, model: &Model) {
         let domain = hosts.domain_of_host(host);
         assert_eq!(hosts.domain(domain), Some(domain_of(&url)));
         assert_eq!(hosts.find_domain(&domain_of(&url)), Some(domain));
-        assert!(hosts.ids_of_domain(domain).unwrap().contains(&id));
+        assert!(hosts.hosts_of_domain(domain).any(|other| other == host));
     }
     for absent in ["a", "com", "aa.com", "zz.zz", "0.a", "www.a.com", ""] {
         assert_eq!(hosts.find_domain(absent), None, "{absent}");
@@ -112,6 +112,10 @@ fn check(features: &Features, model: &Model) {
     assert_eq!((size.nodes, size.arcs, size.bits), (out_links.nodes(), out_links.arcs(), out_links.bits()));
     assert_eq!(lists(&out_links), expected);
     assert_eq!(lists(&features.links(Grain::Pages, Direction::In).unwrap()), turned(&expected));
+    for (direction, lists) in [(Direction::Out, expected.clone()), (Direction::In, turned(&expected))] {
+        let degrees = features.degrees(Grain::Pages, direction).unwrap();
+        assert!(degrees.iter().eq(lists.iter().map(|list| list.len() as u64)));
+    }
     check_hosts(features, &urls, &hosts, model);
     let counts = features.counts();
     assert_eq!(
@@ -166,6 +170,23 @@ fn the_next_generation_takes_the_place_of_the_one_before() {
 }
 
 #[test]
+fn who_has_opened_the_generation_before_is_told_so() {
+    let (_, files) = world::disk(1);
+    world::build(&files, 1 << 20, &world::pages(1, 50)).unwrap();
+    let features = Features::open(&files, Path::new(DIR)).unwrap();
+    features.still_in_use().unwrap();
+    world::build(&files, 1 << 20, &world::pages(2, 50)).unwrap();
+    for error in [
+        features.urls().unwrap_err(),
+        features.links(Grain::Hosts, Direction::In).unwrap_err(),
+        features.still_in_use().unwrap_err(),
+    ] {
+        let expected = "generation-1 is no longer in use: the features were built anew meanwhile";
+        assert!(error.to_string().contains(expected), "{error}");
+    }
+}
+
+#[test]
 fn lists_of_urls_and_of_numbers() {
     let (_, files) = world::disk(1);
     let (dir, options) = (Path::new(DIR), BuildOptions { memory: 1 << 20, ..BuildOptions::default() });
@@ -195,6 +216,12 @@ fn lists_of_urls_and_of_numbers() {
         (ListKind::Urls, "a b", "list, line 1: there is no tab"),
         (ListKind::Ids, "0\t1\n1\tx\n", "list, line 2: there are no two numbers"),
         (ListKind::Ids, "0\t99999999999999999999\n", "list, line 1"),
+        (
+            ListKind::Ids,
+            "0\t1\n0\t4294967296\n",
+            "list, line 2: node 4294967296: numbers go from 0 to 4294967295",
+        ),
+        (ListKind::Adjacency, "4294967297\n", "list, line 1: node 4294967296"),
         (ListKind::Adjacency, "3\n1\n", "list, line 3: the list ends before node 1 of 3"),
         (ListKind::Adjacency, "x\n", "list, line 1: the first line is not the number"),
         (ListKind::Adjacency, "2\n7\n\n", "node 7 in a graph of 2 nodes"),

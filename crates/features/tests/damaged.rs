@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use mattock_env::{Files, OpenMode, SimFiles};
+use mattock_env::{Fault, Files, OpenMode, SimFiles};
 use mattock_features::{Direction, Features, FeaturesError, Grain, Result};
 
 use crate::world::{self, DIR};
@@ -25,6 +25,7 @@ fn read_all(files: &Files) -> Result<()> {
     for grain in [Grain::Pages, Grain::Hosts, Grain::Domains] {
         for direction in [Direction::Out, Direction::In] {
             features.links(grain, direction)?;
+            features.degrees(grain, direction)?;
         }
     }
     Ok(())
@@ -39,7 +40,7 @@ fn data_files(disk: &SimFiles) -> Vec<(PathBuf, u64)> {
 #[test]
 fn a_flipped_bit_is_found_in_every_file() {
     let names = data_files(&built().0).len();
-    assert_eq!(names, 1 + 3 + 3 + 6 * 3);
+    assert_eq!(names, 1 + 3 + 3 + 6 * 4);
     for number in 0..names {
         for _ in 0..4 {
             let (disk, files) = built();
@@ -95,13 +96,64 @@ fn other_versions_are_named() {
         assert!(error.to_string().contains(&expected), "{error}");
     }
 
-    let manifest = Path::new(DIR).join("MANIFEST");
-    let text = String::from_utf8(files.read(&manifest).unwrap()).unwrap();
-    let json = text.rsplit_once('}').unwrap().0.replace("\"format\": 1", "\"format\": 7") + "}";
-    let sealed = format!("{json}\n{:08x}\n", crc32fast::hash(json.as_bytes()));
-    files.write_atomic(&manifest, sealed.as_bytes()).unwrap();
+    change_format(&files, 7);
     let error = Features::open(&files, Path::new(DIR)).unwrap_err().to_string();
     assert!(error.contains("has version \"7\""), "{error}");
+}
+
+fn change_format(files: &Files, format: u32) {
+    let manifest = Path::new(DIR).join("MANIFEST");
+    let text = String::from_utf8(files.read(&manifest).unwrap()).unwrap();
+    let (json, rest) = text.rsplit_once('}').unwrap().0.split_once("\"format\": ").unwrap();
+    let json = format!("{json}\"format\": {format}{}}}", &rest[1..]);
+    let sealed = format!("{json}\n{:08x}\n", crc32fast::hash(json.as_bytes()));
+    files.write_atomic(&manifest, sealed.as_bytes()).unwrap();
+}
+
+#[test]
+fn what_cannot_be_read_stays_until_something_takes_its_place() {
+    let next = world::pages(3, 20);
+    let manifest = Path::new(DIR).join("MANIFEST");
+    let (older, newer): (fn(&Files), fn(&Files)) =
+        (|files| change_format(files, 1), |files| change_format(files, 7));
+    let damaged: fn(&Files) = |files| {
+        files.open(&Path::new(DIR).join("MANIFEST"), OpenMode::Write).unwrap().write_all_at(b"x", 9).unwrap();
+    };
+    for (spoil, replaced) in [(older, true), (newer, false), (damaged, true)] {
+        let (disk, files) = built();
+        spoil(&files);
+        let before = disk.snapshot();
+        let of_before = |disk: &SimFiles| {
+            let mut files = disk.snapshot();
+            files.retain(|path, _| before.contains_key(path) && !path.ends_with("LOCK"));
+            files.len() + 1 == before.len()
+        };
+        // Cut off, it has removed nothing.
+        disk.fail_at(disk.operations() + 30, Fault::Stop);
+        world::build(&files, 1 << 20, &next).unwrap_err();
+        disk.kill();
+        disk.clear_faults();
+        assert!(of_before(&disk));
+        match world::build(&files, 1 << 20, &next) {
+            Ok(_) => {
+                assert!(replaced && !of_before(&disk));
+                read_urls(&files);
+            }
+            Err(error) => {
+                assert!(
+                    !replaced && of_before(&disk) && error.to_string().contains("version \"7\""),
+                    "{error}"
+                );
+                change_format(&files, 2);
+                read_all(&files).unwrap();
+            }
+        }
+        assert!(files.entry(&manifest).unwrap().is_some());
+    }
+}
+
+fn read_urls(files: &Files) {
+    Features::open(files, Path::new(DIR)).unwrap().urls().unwrap().verify().unwrap();
 }
 
 #[test]

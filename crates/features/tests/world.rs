@@ -25,8 +25,11 @@ pub(crate) fn pages(seed: u64, count: usize) -> Pages {
     let mut random = Random::from_seed(seed);
     let url = |random: &mut Random| {
         let scheme = ["http", "https"][below(random, 2)];
-        let host = ["a.com", "www.a.com", "a-b.com", "b.co.uk", "x.github.io", "y.github.io", "10.0.0.1"]
-            [below(random, 7)];
+        // Of one domain there are hosts on both sides of another that is within it; and some names are none, but are linked to.
+        let hosts = "a.com www.a.com a-b.com b.co.uk x.github.io y.github.io 10.0.0.1 ec2.amazonaws.com x.s3.amazonaws.com \
+            sns.amazonaws.com a.com) x,y.com a+.com *.a.com";
+        let hosts: Vec<&str> = hosts.split_whitespace().collect();
+        let host = hosts[below(random, hosts.len())];
         let port = ["", "", "", ":8080"][below(random, 4)];
         let text = format!("{scheme}://{host}{port}/{}/P{}", below(random, 9), below(random, count));
         WebUrl::parse(&text).unwrap()

@@ -5,13 +5,17 @@
 //!    as pages with one link. What has become an error since is no page any more.
 //! 3. The columns `in_degree` and `out_degree` are kept.
 //!
-//! Interrupted anywhere, the generation before stays in use, and the next build goes on. If everything was built already, nothing is done.
+//! Interrupted anywhere, the generation before stays in use, and the next build goes on; so does one that reads everything anew. If everything was
+//! built already, nothing is done.
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
 use mattock_env::Files;
 use mattock_features::segment::{Instance, Segments, State};
-use mattock_features::{BuildOptions, Builder, Content, Counts, Direction, Features, Grain, Origin};
+use mattock_features::{
+    BuildOptions, Builder, Content, Counts, Direction, Features, FeaturesError, Grain, Origin,
+};
 use mattock_query::{Cancel, Failures};
 use mattock_weburl::WebUrl;
 
@@ -90,20 +94,46 @@ pub fn build(
     cancel: &Cancel,
 ) -> Result<Built> {
     let home = options.into.join(FEATURES);
-    let store = Store::open(files, &home)?;
-    if options.rebuild {
-        store.keep_only(&[])?;
+    // What must not be replaced is told of before anything is read.
+    if let Err(error) = Features::open(files, &home)
+        && !error.may_be_built_over()
+    {
+        return Err(error.into());
     }
+    let store = Store::open(files, &home)?;
+    let rebuild = store.begin(options.rebuild)?;
+    let built = build_in(files, options, &home, &store, rebuild, progress, cancel);
+    match &built {
+        Ok(Built { counts: Some(_), .. }) => store.rebuilt()?,
+        // What was gathered anew is damaged already: the next time nothing of it is kept.
+        Err(StudyError::Features(FeaturesError::Damaged { .. })) => store.rebuilt()?,
+        _ => return built,
+    }
+    if built.is_ok() {
+        store.close()?;
+    }
+    built
+}
+
+fn build_in(
+    files: &Files,
+    options: &BuildFeatures<'_>,
+    home: &Path,
+    store: &Store,
+    rebuild: bool,
+    progress: &mut dyn FnMut(Progress),
+    cancel: &Cancel,
+) -> Result<Built> {
     let wanted = store.wanted(options.repository)?;
     if wanted.is_empty() {
         return Err(StudyError::Empty { dir: options.repository.to_path_buf() });
     }
     let origin = gather::origin(&wanted, options);
     let mut built = Built { parts: wanted.len() as u64, ..Built::default() };
-    if let Some(features) = in_use(files, &home, &origin, options) {
+    let in_use = Features::open(files, home).ok().filter(|features| !rebuild && features.origin() == &origin);
+    if let Some(features) = in_use {
         keep_degrees(files, &features, options.memory, progress)?;
         built.counts = Some(features.counts().clone());
-        store.close()?;
         return Ok(built);
     }
     store.keep_only(&wanted)?;
@@ -115,22 +145,13 @@ pub fn build(
     }
     let segments: Vec<PathBuf> = wanted.into_iter().map(|wanted: Wanted| wanted.segment).collect();
     let scratch = store.scratch();
-    let from = Generation { home: &home, segments: &segments, scratch: &scratch, origin };
+    let from = Generation { home, segments: &segments, scratch: &scratch, origin };
     built.counts = from.build(files, options.memory, progress, cancel)?;
     built.is_new = built.counts.is_some();
     if built.is_new {
-        keep_degrees(files, &Features::open(files, &home)?, options.memory, progress)?;
+        keep_degrees(files, &Features::open(files, home)?, options.memory, progress)?;
     }
-    store.close()?;
     Ok(built)
-}
-
-/// The generation in use, if it was built of this very origin and is not to be built again. One that cannot be opened is.
-fn in_use(files: &Files, home: &Path, origin: &Origin, options: &BuildFeatures<'_>) -> Option<Features> {
-    if options.rebuild {
-        return None;
-    }
-    Features::open(files, home).ok().filter(|features| features.origin() == origin)
 }
 
 /// A generation that is to be made of segments.
@@ -202,8 +223,10 @@ pub(crate) fn keep_degrees(
         let path = column_path(features, name);
         if files.entry(&path).map_err(StudyError::io(&path))?.is_none() {
             progress(Progress::Column(name));
-            let links = features.links(Grain::Pages, direction)?;
-            let degree = |id| i64::try_from(links.degree(id)).ok();
+            let degrees = features.degrees(Grain::Pages, direction)?;
+            // Asked for in the order of ids.
+            let next = RefCell::new(degrees.iter());
+            let degree = |_| next.borrow_mut().next().and_then(|degree| i64::try_from(degree).ok());
             keep_column_of(files, features, name, Values::Integers(&degree), memory / 2)?;
         }
     }

@@ -1,9 +1,12 @@
 //! `cargo xtask ci`: the steps in order, each with its time, up to the first that fails.
 //!
-//! The order puts what is quick and often wrong first. The steps that compile share one target directory, profile and
-//! set of features: `clippy` and `doc` use each other's metadata, `test`, `warc`, `objects` and `console` each other's object code.
+//! The order puts what is quick and often wrong first. The steps that compile share one profile and set of features: `clippy` and `doc`
+//! use each other's metadata, `test`, `warc`, `objects` and `console` each other's object code. Nothing is shared between the two kinds, so
+//! that the first run beside the others, in a target directory of their own: builds and tests leave cores idle now and then. What they print
+//! comes when they have ended.
 
 use std::process::{Command, ExitCode};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
@@ -17,6 +20,8 @@ struct Step {
     /// What to do when it fails.
     hint: &'static str,
     run: fn(&Workspace) -> Result<()>,
+    /// Whether it may run while others do.
+    beside: bool,
 }
 
 const STEPS: [Step; 10] = [
@@ -25,13 +30,21 @@ const STEPS: [Step; 10] = [
         about: "the disk has room for what follows",
         hint: "remove old target directories, or set CARGO_TARGET_DIR to a larger disk",
         run: room::check,
+        beside: false,
     },
-    Step { name: "fmt", about: "the code is formatted", hint: "`cargo fmt --all` mends it", run: fmt },
+    Step {
+        name: "fmt",
+        about: "the code is formatted",
+        hint: "`cargo fmt --all` mends it",
+        run: fmt,
+        beside: false,
+    },
     Step {
         name: "tree",
         about: "the house rules for files",
         hint: "each line above names a file and what to change in it",
         run: tree::check,
+        beside: false,
     },
     Step {
         name: "licences",
@@ -39,24 +52,28 @@ const STEPS: [Step; 10] = [
         hint: "choose another dependency, or argue for its licence in crates/xtask/src/licences.rs; \
                if cargo speaks of the lock file, run `cargo check` and commit Cargo.lock",
         run: licences::check,
+        beside: false,
     },
     Step {
         name: "clippy",
         about: "no warning from the compiler or clippy",
         hint: "`cargo clippy --workspace --all-targets` shows it again; clippy.toml says why a method is disallowed",
         run: clippy,
+        beside: true,
     },
     Step {
         name: "test",
         about: "all tests",
         hint: "run one with `cargo test -p PACKAGE NAME`; CONTRIBUTING.md says how to replay a simulation seed",
         run: test,
+        beside: false,
     },
     Step {
         name: "doc",
         about: "the documentation builds without warnings",
         hint: "most often a link to a renamed or private item: `cargo doc --workspace --no-deps` shows it again",
         run: doc,
+        beside: true,
     },
     Step {
         name: "warc",
@@ -64,6 +81,7 @@ const STEPS: [Step; 10] = [
         hint: "to look closer, `cargo run -- simweb serve --preset tiny --seed 7` prints the crawl to run beside it; \
                on a machine without Python or a package index, `cargo xtask ci --skip warc` does the rest",
         run: warc::check,
+        beside: false,
     },
     Step {
         name: "objects",
@@ -71,6 +89,7 @@ const STEPS: [Step; 10] = [
         hint: "target/xtask/objects has the server's log of requests; \
                on a machine without Python or a package index, `cargo xtask ci --skip objects` does the rest",
         run: objects::check,
+        beside: false,
     },
     Step {
         name: "console",
@@ -78,6 +97,7 @@ const STEPS: [Step; 10] = [
         hint: "pictures of every page are in target/console-shots, failure.png among them; \
                on a machine without Chromium, Python or a package index, `cargo xtask ci --skip console` does the rest",
         run: console::check,
+        beside: false,
     },
 ];
 
@@ -145,25 +165,50 @@ pub(crate) fn run(selection: &Selection) -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let mut outcomes = Vec::new();
-    let mut failed = false;
-    for step in &STEPS {
-        let outcome = if !selection.wants(step.name) {
-            Outcome::LeftOut
-        } else if failed {
-            Outcome::NotReached
-        } else {
-            run_step(step, &workspace)
-        };
-        failed |= matches!(outcome, Outcome::Failed(_));
-        outcomes.push(outcome);
-    }
-    eprint!("\n{}", table(&outcomes));
-    if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+    // Without tests there is nothing to run beside, and what is printed is better seen at once.
+    let side_by_side = selection.wants("test");
+    let failed = AtomicBool::new(false);
+    let outcome_of = |step: &Step, quietly: bool| {
+        if !selection.wants(step.name) {
+            return Outcome::LeftOut;
+        }
+        if failed.load(Ordering::SeqCst) {
+            return Outcome::NotReached;
+        }
+        let outcome = run_step(step, &workspace, quietly);
+        failed.fetch_or(matches!(outcome, Outcome::Failed(_)), Ordering::SeqCst);
+        outcome
+    };
+    let start = Instant::now();
+    let outcomes = std::thread::scope(|scope| {
+        let mut lane = None;
+        let in_order: Vec<_> = STEPS
+            .iter()
+            .map(|step| match step.beside && side_by_side {
+                false => Some(outcome_of(step, false)),
+                true => {
+                    let beside =
+                        || STEPS.iter().filter(|step| step.beside).map(|step| outcome_of(step, true));
+                    lane.get_or_insert_with(|| scope.spawn(move || beside().collect::<Vec<_>>()));
+                    None
+                }
+            })
+            .collect();
+        let mut beside = lane.and_then(|lane| lane.join().ok()).unwrap_or_default().into_iter();
+        let or_beside = |outcome: Option<Outcome>| outcome.or_else(|| beside.next());
+        in_order
+            .into_iter()
+            .map(or_beside)
+            .map(|outcome| outcome.unwrap_or(Outcome::NotReached))
+            .collect::<Vec<_>>()
+    });
+    eprint!("\n{}", table(&outcomes, start.elapsed()));
+    if failed.into_inner() { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
-fn run_step(step: &Step, workspace: &Workspace) -> Outcome {
-    eprintln!("\n{}", bold(&format!("== {}: {}", step.name, step.about)));
+fn run_step(step: &Step, workspace: &Workspace, quietly: bool) -> Outcome {
+    let beside = if quietly { " (beside what follows)" } else { "" };
+    eprintln!("\n{}", bold(&format!("== {}: {}{beside}", step.name, step.about)));
     let start = Instant::now();
     let result = (step.run)(workspace);
     let time = start.elapsed();
@@ -182,9 +227,8 @@ fn run_step(step: &Step, workspace: &Workspace) -> Outcome {
     }
 }
 
-fn table(outcomes: &[Outcome]) -> String {
+fn table(outcomes: &[Outcome], total: Duration) -> String {
     let mut text = String::new();
-    let mut total = Duration::ZERO;
     for (step, outcome) in STEPS.iter().zip(outcomes) {
         let (time, word) = match outcome {
             Outcome::Passed(time) => (Some(*time), "passed"),
@@ -192,7 +236,6 @@ fn table(outcomes: &[Outcome]) -> String {
             Outcome::NotReached => (None, "not reached"),
             Outcome::LeftOut => (None, "left out"),
         };
-        total += time.unwrap_or_default();
         let seconds = time.map_or("-".to_owned(), |time| format!("{:.1} s", time.as_secs_f64()));
         text += &format!("{:10}{seconds:>9}  {word}\n", step.name);
     }
@@ -209,7 +252,13 @@ fn fmt(workspace: &Workspace) -> Result<()> {
 
 fn clippy(workspace: &Workspace) -> Result<()> {
     let arguments = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
-    process::run(workspace.cargo(arguments))
+    lint(workspace, workspace.cargo(arguments))
+}
+
+/// Runs what only reads the code, in a target directory of its own.
+fn lint(workspace: &Workspace, mut command: Command) -> Result<()> {
+    command.env("CARGO_TARGET_DIR", workspace.target_directory()?.join("lint"));
+    process::run_at_once(command)
 }
 
 /// With nextest if it is there, because it runs the tests of all crates side by side. It does not run the examples in
@@ -220,7 +269,9 @@ fn test(workspace: &Workspace) -> Result<()> {
             "cargo-nextest is installed: it runs the tests, after cargo has run the documentation's examples"
         );
         process::run(workspace.cargo(["test", "--doc", "--workspace", "--locked", "--quiet"]))?;
-        process::run(keeping(workspace, workspace.cargo(["nextest", "run", "--workspace", "--locked"]))?)
+        // Examples are compiled by clippy.
+        let arguments = ["nextest", "run", "--workspace", "--locked", "--lib", "--bins", "--tests"];
+        process::run(keeping(workspace, workspace.cargo(arguments))?)
     } else {
         eprintln!("cargo-nextest is not installed: cargo test runs the tests, one crate after the other");
         process::run(keeping(workspace, workspace.cargo(["test", "--workspace", "--locked"]))?)
@@ -239,7 +290,7 @@ fn keeping(workspace: &Workspace, mut tests: Command) -> Result<Command> {
 fn doc(workspace: &Workspace) -> Result<()> {
     let mut command = workspace.cargo(["doc", "--workspace", "--no-deps", "--locked"]);
     command.env("RUSTDOCFLAGS", "-D warnings");
-    process::run(command)
+    lint(workspace, command)
 }
 
 #[cfg(test)]
@@ -285,7 +336,7 @@ mod tests {
                         tree              -  left out\n\
                         licences      2.0 s  FAILED\n\
                         clippy            -  not reached\n\
-                        total         3.5 s\n";
-        assert_eq!(table(&outcomes), expected);
+                        total         2.5 s\n";
+        assert_eq!(table(&outcomes, Duration::from_millis(2500)), expected);
     }
 }

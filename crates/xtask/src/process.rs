@@ -29,6 +29,13 @@ pub(crate) fn run(mut command: Command) -> Result<()> {
     succeeded(&command, status)
 }
 
+/// Runs a command whose messages are shown when it has ended, all at once: others may print meanwhile.
+pub(crate) fn run_at_once(mut command: Command) -> Result<()> {
+    let result = command.output().with_context(|| format!("cannot start `{}`", shown(&command)))?;
+    eprint!("\n$ {}\n{}", shown(&command), String::from_utf8_lossy(&result.stderr));
+    succeeded(&command, result.status)
+}
+
 /// Runs a command for what it prints on stdout; its stderr is shown only if it fails.
 pub(crate) fn output(mut command: Command) -> Result<String> {
     let result = command.output().with_context(|| format!("cannot start `{}`", shown(&command)))?;

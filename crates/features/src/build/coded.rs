@@ -20,13 +20,14 @@ pub(super) struct Coder<'a> {
 }
 
 impl Coder<'_> {
-    /// Writes outlinks and inlinks of (source, target) pairs.
+    /// Writes outlinks and inlinks of (source, target) pairs. `see` is told of each, once and in order.
     pub(super) fn both_directions(
         &self,
         grain: Grain,
         nodes: u64,
         links: SortedPairs,
         report: &mut dyn FnMut(Progress),
+        mut see: impl FnMut(u64, u64) -> Result<()>,
     ) -> Result<(LinkFiles, LinkFiles)> {
         let [out_name, in_name] = names_of(grain);
         let [out_stage, in_stage] = match grain {
@@ -35,21 +36,23 @@ impl Coder<'_> {
         };
         let mut turned = PairSorter::new(self.scratch, "turned", self.memory);
         let mut writer = LinkWriter::create(&self.site.files, &self.site.dir.join(out_name), nodes)?;
-        let mut steps = Steps::new(report, out_stage);
+        let total = links.len();
+        let mut steps = Steps::new(report, out_stage, Some(total));
         let (mut stream, mut last) = (links.stream()?, None);
         while let Some((source, target)) = stream.next()? {
             if last.replace((source, target)) != Some((source, target)) {
                 writer.push(source, target)?;
                 turned.push((target, source))?;
-                steps.step();
+                see(source, target)?;
             }
+            steps.step();
         }
         let out_links = writer.finish()?;
         drop(stream);
         drop(links);
         let turned = turned.finish()?;
         let mut writer = LinkWriter::create(&self.site.files, &self.site.dir.join(in_name), nodes)?;
-        let mut steps = Steps::new(report, in_stage);
+        let mut steps = Steps::new(report, in_stage, Some(out_links.arcs));
         let mut stream = turned.stream()?;
         while let Some((target, source)) = stream.next()? {
             writer.push(target, source)?;
@@ -74,7 +77,7 @@ pub fn build_from_ids(
     let scratch = Scratch::new(files, &site.scratch);
     let mut sorter = PairSorter::new(&scratch, "pairs", options.memory / 2);
     let mut counts = Counts::default();
-    let mut steps = Steps::new(report, Stage::Reading);
+    let mut steps = Steps::new(report, Stage::Reading, None);
     for link in links {
         let (source, target) = link?;
         counts.urls = counts.urls.max(source.max(target).saturating_add(1));
@@ -91,7 +94,8 @@ pub fn build_from_ids(
     }
     counts.crawled = counts.urls;
     let coder = Coder { site: &site, scratch: &scratch, memory: options.memory / 2 };
-    let (out_links, in_links) = coder.both_directions(Grain::Pages, counts.urls, sorter.finish()?, report)?;
+    let (out_links, in_links) =
+        coder.both_directions(Grain::Pages, counts.urls, sorter.finish()?, report, |_, _| Ok(()))?;
     counts.links = out_links.arcs;
     let origin = options.origin.clone();
     let manifest = Manifest::new(site.generation, counts.clone(), origin, out_links, in_links);

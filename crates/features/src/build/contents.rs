@@ -164,7 +164,7 @@ impl SortedContents {
         counts: &mut Counts,
         report: &mut dyn FnMut(Progress),
     ) -> Result<ContentFiles> {
-        let mut steps = Steps::new(report, Stage::Contents);
+        let mut steps = Steps::new(report, Stage::Contents, Some(self.pages));
         let (known, vocabulary) = write_vocabulary(site, &self.frequencies, self.pages, memory)?;
         counts.terms = known.numbers.len() as u64;
         drop(self.frequencies);

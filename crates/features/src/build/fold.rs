@@ -1,57 +1,71 @@
-//! Graphs of hosts and of domains, folded from that of pages.
+//! Graphs of hosts and of domains, folded from that of pages while its links pass by.
 //!
 //! Ids of a host are a range, so one step along the sources and a search for the targets say which hosts a link joins. A
 //! list is folded before it is sorted: most of its links stay within one host or go to one that it had just before.
 
+use std::ops::Range;
+
+use super::Progress;
 use super::coded::Coder;
-use super::{Progress, Stage, Steps};
 use crate::error::Result;
 use crate::features::Grain;
-use crate::generation::Manifest;
 use crate::hosts::Hosts;
-use crate::links::{LinkFiles, Links};
-use crate::output::Written;
+use crate::links::LinkFiles;
 use crate::sort::pairs::PairSorter;
 
 type Both = (LinkFiles, LinkFiles);
 
-pub(super) fn fold(
-    coder: &Coder<'_>,
-    manifest: &Manifest,
-    hosts: &Written,
-    report: &mut dyn FnMut(Progress),
-) -> Result<[Both; 2]> {
-    let hosts = Hosts::open(&coder.site.files, &coder.site.dir, hosts)?;
-    let links = Links::open(&coder.site.files, &coder.site.dir, &manifest.out_links)?;
-    let mut between_hosts = PairSorter::new(coder.scratch, "hosts", coder.memory / 2);
-    let mut between_domains = PairSorter::new(coder.scratch, "domains", coder.memory / 2);
-    let mut steps = Steps::new(report, Stage::Hosts);
-    let mut scan = links.scan(0..links.nodes());
-    let (mut host, mut ids) = (0, 0..0);
-    while let Some((source, targets)) = scan.next() {
-        if !ids.contains(&source) {
-            host = hosts.host_of(source);
-            ids = hosts.ids_of_host(host).unwrap_or_default();
-        }
-        let mut last = ids.clone();
-        for target in targets.iter().map(|target| *target as u64) {
-            // Targets are sorted, so that those of one host stand side by side.
-            if last.contains(&target) || ids.contains(&target) {
-                continue;
-            }
-            let target = hosts.host_of(target);
-            last = hosts.ids_of_host(target).unwrap_or_default();
-            between_hosts.push((host, target))?;
-            let (from, to) = (hosts.domain_of_host(host), hosts.domain_of_host(target));
-            if from != to {
-                between_domains.push((from, to))?;
-            }
-        }
-        steps.step();
+pub(super) struct Fold {
+    hosts: Hosts,
+    between_hosts: PairSorter,
+    between_domains: PairSorter,
+    /// The host of the last source, and its ids.
+    host: u64,
+    ids: Range<u64>,
+    source: u64,
+    /// The ids of the host of that source's last target.
+    last: Range<u64>,
+}
+
+impl Fold {
+    pub(super) fn new(coder: &Coder<'_>, hosts: Hosts, memory: u64) -> Fold {
+        let between_hosts = PairSorter::new(coder.scratch, "hosts", memory / 2);
+        let between_domains = PairSorter::new(coder.scratch, "domains", memory / 2);
+        Fold { hosts, between_hosts, between_domains, host: 0, ids: 0..0, source: 0, last: 0..0 }
     }
-    drop(links);
-    let host_links = coder.both_directions(Grain::Hosts, hosts.len(), between_hosts.finish()?, report)?;
-    let domain_links =
-        coder.both_directions(Grain::Domains, hosts.domains(), between_domains.finish()?, report)?;
-    Ok([host_links, domain_links])
+
+    /// Takes the next link between pages, in order.
+    #[inline]
+    pub(super) fn link(&mut self, source: u64, target: u64) -> Result<()> {
+        if !self.ids.contains(&source) {
+            self.host = self.hosts.host_of(source);
+            self.ids = self.hosts.ids_of_host(self.host).unwrap_or_default();
+        }
+        if self.source != source {
+            (self.source, self.last) = (source, 0..0);
+        }
+        // Targets are sorted, so that those of one host stand side by side.
+        if self.last.contains(&target) || self.ids.contains(&target) {
+            return Ok(());
+        }
+        let target = self.hosts.host_of(target);
+        self.last = self.hosts.ids_of_host(target).unwrap_or_default();
+        self.between_hosts.push((self.host, target))?;
+        let (from, to) = (self.hosts.domain_of_host(self.host), self.hosts.domain_of_host(target));
+        if from != to {
+            self.between_domains.push((from, to))?;
+        }
+        Ok(())
+    }
+
+    /// Writes the graphs of hosts and of domains.
+    pub(super) fn finish(self, coder: &Coder<'_>, report: &mut dyn FnMut(Progress)) -> Result<[Both; 2]> {
+        let (hosts, domains) = (self.hosts.len(), self.hosts.domains());
+        drop(self.hosts);
+        let (host_links, domain_links) = (self.between_hosts.finish()?, self.between_domains.finish()?);
+        let host_links = coder.both_directions(Grain::Hosts, hosts, host_links, report, |_, _| Ok(()))?;
+        let domain_links =
+            coder.both_directions(Grain::Domains, domains, domain_links, report, |_, _| Ok(()))?;
+        Ok([host_links, domain_links])
+    }
 }

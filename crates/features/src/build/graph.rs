@@ -42,6 +42,7 @@ pub fn build_from_graph(
     let mut lines = Lines::new(edges);
     while let Some(pair) = lines.next_pair()? {
         links.push(pair)?;
+        builder.step();
     }
     let mut named = PairSorter::new(&scratch, "named", memory / 8);
     join(&names, &links.finish()?, |source, target| match source {
@@ -69,6 +70,7 @@ pub fn build_from_graph(
 fn read_names(builder: &mut Builder<'_>, vertices: Inputs<'_>, mut names: PairSorter) -> Result<SortedPairs> {
     let mut lines = Lines::new(vertices);
     while let Some(line) = lines.next()? {
+        builder.step();
         let mut fields = line.split(|byte| *byte == b'\t');
         let Some((number, name)) = fields.next().and_then(number_in).zip(fields.next()) else {
             return Err(lines.wrong("there is no number, tab and name"));

@@ -1,7 +1,9 @@
 //! From fingerprints to ids: joining what is sorted by fingerprint.
 
+use std::path::Path;
+
 use super::{Progress, Stage, Steps};
-use crate::error::Result;
+use crate::error::{FeaturesError, Result};
 use crate::generation::Counts;
 use crate::sort::Scratch;
 use crate::sort::pairs::{PairSorter, PairStream, SortedPairs};
@@ -28,7 +30,9 @@ impl Ids<'_> {
             }
             self.head = self.stream.next()?;
         }
-        unreachable!("the text of every fingerprint went to the sorter of texts")
+        // The text of every fingerprint went to the sorter of texts.
+        let what = format!("no URL has the fingerprint {fingerprint:016x}");
+        Err(FeaturesError::damaged(Path::new("scratch"), 0, what))
     }
 }
 
@@ -64,7 +68,8 @@ pub(super) fn link_ids(
     memory: u64,
     report: &mut dyn FnMut(Progress),
 ) -> Result<SortedPairs> {
-    let mut steps = Steps::new(report, Stage::Joining);
+    // Both ends of each.
+    let mut steps = Steps::new(report, Stage::Joining, Some(2 * links.len()));
     let mut by_source = PairSorter::new(scratch, "sources", memory);
     let (mut targets, mut stream) = (Ids::new(ids)?, links.stream()?);
     while let Some((target, source)) = stream.next()? {

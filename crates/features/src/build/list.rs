@@ -2,7 +2,7 @@
 //!
 //! Read line by line from any [`BufRead`]: files are opened, and uncompressed, by the caller, each when the one before is at its end.
 
-use std::io::BufRead;
+use std::io::{BufRead, Read as _};
 use std::path::Path;
 
 use mattock_env::Files;
@@ -11,6 +11,12 @@ use mattock_weburl::WebUrl;
 use super::{BuildOptions, Builder, Report, build_from_ids};
 use crate::error::{FeaturesError, Result};
 use crate::generation::Counts;
+
+/// The longest line that is read.
+const LINE_BYTES_MAX: u64 = 256 << 20;
+
+/// As many nodes a graph of numbers may have: every number up to the greatest takes a place, whether it has links or not.
+const NODES_MAX: u64 = 1 << 32;
 
 /// How a list is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,7 +79,7 @@ pub fn build_from_lists(
                 if failed {
                     return None;
                 }
-                let link = lines.next_pair().transpose();
+                let link = lines.next_link().transpose();
                 failed = matches!(link, Some(Err(_)));
                 link
             });
@@ -85,6 +91,9 @@ pub fn build_from_lists(
                 None => None,
             };
             let nodes = nodes.ok_or_else(|| lines.wrong("the first line is not the number of nodes"))?;
+            if nodes > NODES_MAX {
+                return Err(lines.wrong(&too_great(nodes - 1)));
+            }
             let links = Adjacency { lines, targets: Vec::new(), at: 0, source: None, nodes, failed: false };
             build_from_ids(files, dir, options, Some(nodes), links, report)
         }
@@ -115,6 +124,13 @@ fn from_urls(
         }
     }
     builder.finish()
+}
+
+fn too_great(node: u64) -> String {
+    format!(
+        "node {node}: numbers go from 0 to {}, and every number up to the greatest is a node; number them anew, or give them names (--list cc)",
+        NODES_MAX - 1
+    )
 }
 
 fn parse(text: &[u8]) -> Option<WebUrl> {
@@ -154,8 +170,22 @@ impl<'a> Lines<'a> {
     fn fill(&mut self) -> Result<bool> {
         let Some(input) = &mut self.input else { return Ok(false) };
         self.number += 1;
-        let read = input.text.read_until(b'\n', &mut self.line);
-        read.map(|read| read > 0).map_err(|error| self.wrong(&error.to_string()))
+        let read = input.text.by_ref().take(LINE_BYTES_MAX).read_until(b'\n', &mut self.line);
+        let read = read.map_err(|error| self.wrong(&error.to_string()))? as u64;
+        if read == LINE_BYTES_MAX {
+            return Err(self.wrong("the line is longer than 256 MiB: is this such a list?"));
+        }
+        Ok(read > 0)
+    }
+
+    /// The next pair of nodes.
+    fn next_link(&mut self) -> Result<Option<(u64, u64)>> {
+        let pair = self.next_pair()?;
+        if let Some(node) = pair.map(|(source, target)| source.max(target)).filter(|node| *node >= NODES_MAX)
+        {
+            return Err(self.wrong(&too_great(node)));
+        }
+        Ok(pair)
     }
 
     pub(super) fn next_pair(&mut self) -> Result<Option<(u64, u64)>> {
@@ -166,7 +196,8 @@ impl<'a> Lines<'a> {
                 Some(line) => {
                     let mut fields = line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty());
                     let pair = fields.next().and_then(number_in).zip(fields.next().and_then(number_in));
-                    return pair.map(Some).ok_or_else(|| self.wrong("there are no two numbers"));
+                    let pair = pair.ok_or_else(|| self.wrong("there are no two numbers"))?;
+                    return Ok(Some(pair));
                 }
             }
         }

@@ -8,11 +8,12 @@
 //!    goes to a sorter.
 //! 3. If pages came with [content](contents), terms and prints get ids and are written.
 //! 4. Links and ids, both by fingerprint, are joined: first the targets, then, sorted anew, the sources.
-//! 5. Links as pairs of ids are sorted, coded as outlinks, turned round, sorted, and coded as inlinks.
+//! 5. Links as pairs of ids are sorted, coded as outlinks, turned round, sorted, and coded as inlinks. Links between hosts and between
+//!    domains are sorted beside them.
 //! 6. Hosts and domains get graphs of their own.
 //!
-//! Costs: `memory` bounds buffers and sorters; beyond it there are one bit for each URL (whether it was crawled) and the index of
-//! the URL database (a byte for each). A link is sorted four times, 16 bytes wide and never as text. A fingerprint that two
+//! Costs: `memory` bounds buffers and sorters; beyond it there are one bit for each URL (whether it was crawled), the index of
+//! the URL database (a byte for each), and the hosts (30 bytes for each). A link is sorted four times, 16 bytes wide and never as text. A fingerprint that two
 //! URLs share (expected once in 18 billion billion pairs) sends the links of both to the first of them, and is counted.
 
 mod coded;
@@ -33,10 +34,11 @@ pub use graph::build_from_graph;
 pub use list::{Input, Inputs, ListKind, build_from_list, build_from_lists};
 
 use crate::build::contents::Contents;
+use crate::build::fold::Fold;
 use crate::error::{FeaturesError, Result};
 use crate::features::{Direction, Grain};
 use crate::generation::{Counts, Manifest, NameFiles, Origin, Site};
-use crate::hosts::HostWriter;
+use crate::hosts::{HostWriter, Hosts};
 use crate::key;
 use crate::output::Output;
 use crate::shingles::SKETCH_LENGTH;
@@ -86,6 +88,8 @@ pub struct Progress {
     pub stage: Stage,
     /// URLs, pages or links that this stage has done.
     pub done: u64,
+    /// And how many it has to do, if that is known.
+    pub total: Option<u64>,
 }
 
 /// Told of the progress from time to time.
@@ -101,8 +105,12 @@ pub(crate) struct Steps<'a, 'b> {
 }
 
 impl<'a, 'b> Steps<'a, 'b> {
-    pub(crate) fn new(report: &'a mut (dyn FnMut(Progress) + 'b), stage: Stage) -> Steps<'a, 'b> {
-        let now = Progress { stage, done: 0 };
+    pub(crate) fn new(
+        report: &'a mut (dyn FnMut(Progress) + 'b),
+        stage: Stage,
+        total: Option<u64>,
+    ) -> Steps<'a, 'b> {
+        let now = Progress { stage, done: 0, total };
         report(now);
         Steps { report, now }
     }
@@ -152,11 +160,13 @@ impl<'a> Builder<'a> {
         let site = Site::begin(files, dir)?;
         let scratch = Scratch::new(files, &site.scratch);
         let memory = options.memory;
+        let reading = Progress { stage: Stage::Reading, done: 0, total: None };
+        report(reading);
         Ok(Builder {
             memory,
             origin: options.origin.clone(),
             report,
-            reading: Progress { stage: Stage::Reading, done: 0 },
+            reading,
             recent: Recent::new(memory / 16),
             texts: TextSorter::new(&scratch, "texts", memory * 3 / 8),
             links: PairSorter::new(&scratch, "links", memory * 3 / 8),
@@ -210,11 +220,16 @@ impl<'a> Builder<'a> {
 
     fn push_link(&mut self, source: u64, target: u64) -> Result<()> {
         self.counts.links_given += 1;
+        self.step();
+        self.links.push((target, source))
+    }
+
+    /// Counts something that was read.
+    fn step(&mut self) {
         self.reading.done += 1;
         if self.reading.done.is_multiple_of(REPORT_EVERY) {
             (self.report)(self.reading);
         }
-        self.links.push((target, source))
     }
 
     fn see(&mut self, url: &WebUrl) -> Result<u64> {
@@ -255,11 +270,14 @@ impl<'a> Builder<'a> {
         drop(ids);
 
         let coder = coded::Coder { site: &site, scratch: &scratch, memory: memory * 3 / 8 };
-        let (out_links, in_links) = coder.both_directions(Grain::Pages, counts.urls, links, report)?;
+        let mut fold = Fold::new(&coder, Hosts::open(&site.files, &site.dir, &hosts)?, memory / 8);
+        let (out_links, in_links) =
+            coder
+                .both_directions(Grain::Pages, counts.urls, links, report, |from, to| fold.link(from, to))?;
         counts.links = out_links.arcs;
 
+        let [(host_out, host_in), (domain_out, domain_in)] = fold.finish(&coder, report)?;
         let mut manifest = Manifest::new(site.generation, counts.clone(), origin, out_links, in_links);
-        let [(host_out, host_in), (domain_out, domain_in)] = fold::fold(&coder, &manifest, &hosts, report)?;
         manifest.contents = contents;
         manifest.names = Some(NameFiles { urls, hosts, crawled, host_out, host_in, domain_out, domain_in });
         site.switch_to(&manifest)?;
@@ -275,14 +293,16 @@ fn write_names(
     counts: &mut Counts,
     report: &mut dyn FnMut(Progress),
 ) -> Result<(crate::output::Written, crate::output::Written)> {
-    let mut steps = Steps::new(report, Stage::Urls);
+    let mut steps = Steps::new(report, Stage::Urls, None);
     let mut urls = UrlWriter::create(&site.files, &site.dir.join("urls"))?;
     let mut hosts = HostWriter::create(&site.files, &site.dir.join("hosts"))?;
     let mut stream = texts.stream()?;
     while let Some(key) = stream.next()? {
         let id = urls.push(key)?;
         hosts.push(key)?;
-        let url = key::url_of(key).expect("the key was made of a URL");
+        let url = key::url_of(key).ok_or_else(|| {
+            FeaturesError::damaged(&site.scratch, 0, format!("{} is no key of a URL", key.escape_ascii()))
+        })?;
         ids.push((mattock_weburl::Fingerprint::of(&url).0, id))?;
         steps.step();
     }

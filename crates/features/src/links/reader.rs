@@ -16,7 +16,7 @@ use webgraph::prelude::{
 
 use super::writer::{LinkFiles, refused};
 use crate::error::{FeaturesError, Result};
-use crate::output::{Written, read_whole};
+use crate::output::{Written, read_chunks, read_whole};
 
 type Factory = ConstCodesDecoderFactory<BE, MemoryFactory<BE, Box<[u32]>>, <FromFile as LoadMode>::Offsets>;
 type Decoder<'a> = <Factory as RandomAccessDecoderFactory>::Decoder<'a>;
@@ -41,12 +41,13 @@ impl std::fmt::Debug for Links {
 impl Links {
     /// Opens what a build has written.
     pub(crate) fn open(files: &Files, dir: &Path, written: &LinkFiles) -> Result<Links> {
-        let [graph, offsets, properties] =
-            [&written.graph, &written.offsets, &written.properties].map(|written: &Written| {
-                read_whole(files, dir, written).map(|bytes| (dir.join(&written.name), bytes))
-            });
-        let (graph, offsets, properties) = (graph?, offsets?, properties?);
-        Links::decode(&graph.0, &properties.1, &graph.1, &offsets.1)
+        let path = dir.join(&written.graph.name);
+        let properties = read_whole(files, dir, &written.properties)?;
+        let [graph, offsets] = [&written.graph, &written.offsets].map(|written: &Written| {
+            let mut words = Words::with_capacity(written.bytes);
+            read_chunks(files, dir, written, |chunk| words.extend(chunk)).map(|()| words)
+        });
+        Links::decode(&path, &properties, graph?, offsets?)
     }
 
     /// Opens a graph that any of WebGraph's tools wrote, by its path without extension. Its codes must be the usual ones.
@@ -55,16 +56,22 @@ impl Links {
             let path = base.with_extension(extension);
             files.read(&path).map_err(FeaturesError::io(&path))
         };
-        Links::decode(&base.with_extension("graph"), &read("properties")?, &read("graph")?, &read("offsets")?)
+        let words = |extension: &str| {
+            let bytes = read(extension)?;
+            let mut words = Words::with_capacity(bytes.len() as u64);
+            words.extend(&bytes);
+            Ok(words)
+        };
+        Links::decode(&base.with_extension("graph"), &read("properties")?, words("graph")?, words("offsets")?)
     }
 
-    fn decode(path: &Path, properties: &[u8], graph: &[u8], offsets: &[u8]) -> Result<Links> {
+    fn decode(path: &Path, properties: &[u8], graph: Words, offsets: Words) -> Result<Links> {
         let properties = Properties::parse(path, properties)?;
         let nodes = usize::try_from(properties.nodes).map_err(|error| refused(path, error))?;
         // Gaps of up to 64 bits follow; a list that ended too soon would be read from what is behind it.
-        let words = words_of(offsets);
+        let bits_max = graph.bytes * 8;
+        let words = offsets.finish();
         let mut reader = BufBitReader::<BE, _>::new(MemWordReader::new(words.as_ref()));
-        let bits_max = graph.len() as u64 * 8;
         let mut places = EliasFanoBuilder::new(nodes + 1, bits_max);
         let mut place = 0_u64;
         for _ in 0..=nodes {
@@ -83,7 +90,7 @@ impl Links {
             places.push(place);
         }
         let places = ef_from_builder(places).map_err(|error| refused(path, error))?;
-        let memory = MemoryFactory::from_data(words_of(graph));
+        let memory = MemoryFactory::from_data(graph.finish());
         let factory =
             Factory::new(memory, places.into(), properties.flags).map_err(|error| refused(path, error))?;
         let (window, interval) = (properties.flags.compression_window, properties.flags.min_interval_length);
@@ -208,12 +215,57 @@ impl Properties {
 }
 
 /// Bytes as words for the bit reader, with room behind them: it looks ahead.
-fn words_of(bytes: &[u8]) -> Box<[u32]> {
-    let mut words: Vec<u32> = Vec::with_capacity(bytes.len() / 4 + 3);
-    let (whole, rest) = bytes.as_chunks::<4>();
-    words.extend(whole.iter().map(|word| u32::from_ne_bytes(*word)));
-    let mut last = [0; 4];
-    last[..rest.len()].copy_from_slice(rest);
-    words.extend([u32::from_ne_bytes(last), 0]);
-    words.into_boxed_slice()
+struct Words {
+    words: Vec<u32>,
+    /// Bytes of a word that is not whole yet.
+    rest: Vec<u8>,
+    bytes: u64,
+}
+
+impl Words {
+    fn with_capacity(bytes: u64) -> Words {
+        let words = Vec::with_capacity(usize::try_from(bytes / 4).unwrap_or(0) + 3);
+        Words { words, rest: Vec::new(), bytes: 0 }
+    }
+
+    fn extend(&mut self, mut bytes: &[u8]) {
+        self.bytes += bytes.len() as u64;
+        if !self.rest.is_empty() {
+            let (first, others) = bytes.split_at(bytes.len().min(4 - self.rest.len()));
+            self.rest.extend_from_slice(first);
+            bytes = others;
+            if let Ok(word) = self.rest[..].try_into() {
+                self.words.push(u32::from_ne_bytes(word));
+                self.rest.clear();
+            }
+        }
+        let (whole, rest) = bytes.as_chunks::<4>();
+        self.words.extend(whole.iter().map(|word| u32::from_ne_bytes(*word)));
+        self.rest.extend_from_slice(rest);
+    }
+
+    fn finish(mut self) -> Box<[u32]> {
+        self.rest.resize(4, 0);
+        self.words.extend(self.rest[..].try_into().map(u32::from_ne_bytes));
+        self.words.push(0);
+        self.words.into_boxed_slice()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_do_not_depend_on_how_bytes_come() {
+        let bytes: Vec<u8> = (1..=23).collect();
+        let mut expected: Vec<u32> =
+            bytes.as_chunks::<4>().0.iter().map(|word| u32::from_ne_bytes(*word)).collect();
+        expected.extend([u32::from_ne_bytes([21, 22, 23, 0]), 0]);
+        for size in 1..=23 {
+            let mut words = Words::with_capacity(0);
+            bytes.chunks(size).for_each(|chunk| words.extend(chunk));
+            assert_eq!((words.bytes, &*words.finish()), (23, &expected[..]), "in pieces of {size}");
+        }
+    }
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use dsi_bitstream::impls::{BufBitWriter, WordAdapter};
 use dsi_bitstream::traits::BE;
+use mattock_codec::put_varint;
 use mattock_env::Files;
 use serde::{Deserialize, Serialize};
 use webgraph::prelude::{BvComp, CompFlags, ConstCodesEncoder, OffsetsWriter};
@@ -24,6 +25,8 @@ pub(crate) struct LinkFiles {
     pub(crate) graph: Written,
     pub(crate) offsets: Written,
     pub(crate) properties: Written,
+    /// How long each list is, as varints.
+    pub(crate) degrees: Written,
 }
 
 pub(crate) struct LinkWriter {
@@ -31,11 +34,13 @@ pub(crate) struct LinkWriter {
     base: PathBuf,
     graph: Output,
     offsets: Output,
+    degrees: Output,
     coder: BvComp<Encoder, Output>,
     nodes: u64,
     /// The node whose list is being filled.
     node: u64,
     list: Vec<usize>,
+    degree: Vec<u8>,
 }
 
 impl LinkWriter {
@@ -43,6 +48,7 @@ impl LinkWriter {
     pub(crate) fn create(files: &Files, base: &Path, nodes: u64) -> Result<LinkWriter> {
         let graph = Output::create(files, &base.with_extension("graph"))?;
         let offsets = Output::create(files, &base.with_extension("offsets"))?;
+        let degrees = Output::create(files, &base.with_extension("degrees"))?;
         let flags = CompFlags::default();
         let bits = BufBitWriter::new(WordAdapter::new(BufWriter::new(graph.clone())));
         let coder = BvComp::new(
@@ -54,8 +60,8 @@ impl LinkWriter {
             0,
             (),
         );
-        let (files, base, list) = (files.clone(), base.to_path_buf(), Vec::new());
-        Ok(LinkWriter { files, base, graph, offsets, coder, nodes, node: 0, list })
+        let (files, base, list, degree) = (files.clone(), base.to_path_buf(), Vec::new(), Vec::new());
+        Ok(LinkWriter { files, base, graph, offsets, degrees, coder, nodes, node: 0, list, degree })
     }
 
     /// Appends a link. They come in order; one that was there before is left out.
@@ -72,6 +78,9 @@ impl LinkWriter {
     }
 
     fn end_list(&mut self) -> Result<()> {
+        self.degree.clear();
+        put_varint(&mut self.degree, self.list.len() as u64);
+        self.degrees.put(&self.degree)?;
         let pushed = self.coder.push(self.list.drain(..).map(|target| (target, ())));
         pushed.map_err(|error| refused(&self.base, error))?;
         self.node += 1;
@@ -94,6 +103,7 @@ impl LinkWriter {
             graph: self.graph.finish()?,
             offsets: self.offsets.finish()?,
             properties: properties.finish()?,
+            degrees: self.degrees.finish()?,
         })
     }
 }

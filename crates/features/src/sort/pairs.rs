@@ -23,6 +23,7 @@ pub struct PairSorter {
     spare: Vec<Pair>,
     runs: Vec<Run>,
     number: u64,
+    len: u64,
 }
 
 impl PairSorter {
@@ -30,7 +31,7 @@ impl PairSorter {
     pub fn new(scratch: &Scratch, name: &'static str, memory: u64) -> PairSorter {
         let capacity = usize::try_from(memory / 2 / size_of::<Pair>() as u64).unwrap_or(usize::MAX).max(1024);
         let (pairs, spare, runs) = (Vec::new(), Vec::new(), Vec::new());
-        PairSorter { scratch: scratch.clone(), name, capacity, pairs, spare, runs, number: 0 }
+        PairSorter { scratch: scratch.clone(), name, capacity, pairs, spare, runs, number: 0, len: 0 }
     }
 
     /// Takes a pair.
@@ -39,6 +40,7 @@ impl PairSorter {
             self.spill()?;
         }
         self.pairs.push(pair);
+        self.len += 1;
         Ok(())
     }
 
@@ -75,7 +77,7 @@ impl PairSorter {
             self.spill()?;
         }
         let pairs = if self.runs.is_empty() { self.pairs } else { Vec::new() };
-        Ok(SortedPairs { pairs, runs: self.runs })
+        Ok(SortedPairs { pairs, runs: self.runs, len: self.len })
     }
 }
 
@@ -84,9 +86,20 @@ impl PairSorter {
 pub struct SortedPairs {
     pairs: Vec<Pair>,
     runs: Vec<Run>,
+    len: u64,
 }
 
 impl SortedPairs {
+    /// How many there are, equal ones as often as they were pushed.
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
     /// From the first on.
     pub fn stream(&self) -> Result<PairStream<'_>> {
         match self.runs.is_empty() {

@@ -8,6 +8,7 @@
 //! features/gathered/NAME-SEAL.segment      the pages of a part: its name, and a checksum of its end
 //! features/gathered/NAME-SEAL.IofN.piece   a piece of a large part, until all pieces are there
 //! features/gathered/scratch/               what a build sorts; emptied by the next one
+//! features/gathered/REBUILDING             there while everything is gathered anew: what is there has been since it was begun
 //! ```
 //!
 //! Invariants: a file has its name only when it is whole and on the disk. A segment that was gathered by another recipe, which is the list of
@@ -34,6 +35,7 @@ pub(crate) use part::PIECE_ROWS;
 
 const SEGMENT: &str = "segment";
 const PIECE: &str = "piece";
+const REBUILDING: &str = "REBUILDING";
 
 /// The last bytes of a part, of which the seal is made: a Parquet file's own account of what is in it.
 const SEAL_BYTES: u64 = 4096;
@@ -110,6 +112,22 @@ impl Store {
             files.sync_dir(above).map_err(StudyError::io(above))?;
         }
         Ok(store)
+    }
+
+    /// Begins or goes on with gathering everything anew, if that is asked for or was not ended; whether it is so.
+    pub(crate) fn begin(&self, rebuild: bool) -> Result<bool> {
+        let mark = self.dir.join(REBUILDING);
+        let goes_on = self.files.entry(&mark).map_err(StudyError::io(&mark))?.is_some();
+        if rebuild && !goes_on {
+            self.keep_only(&[])?;
+            self.files.write_atomic(&mark, b"").map_err(StudyError::io(&mark))?;
+        }
+        Ok(rebuild || goes_on)
+    }
+
+    /// Everything was gathered anew, or what was is not to be gone on with.
+    pub(crate) fn rebuilt(&self) -> Result<()> {
+        self.remove(&self.dir.join(REBUILDING))
     }
 
     /// Where what is sorted goes.

@@ -192,23 +192,28 @@ fn both(features: &Features, grain: Grain) -> Result<(Links, Links)> {
     Ok((features.links(grain, Direction::Out)?, features.links(grain, Direction::In)?))
 }
 
-/// Counts links by how far they lead: a host is a range of ids, and so is a domain.
+/// Counts links by how far they lead: a host is a range of ids, and the targets of a page that are of one host stand side by side.
 fn reach(out: &Links, hosts: &Hosts) -> Reach {
     let mut reach = Reach::default();
-    let (mut host, mut domain) = (0..0, 0..0);
+    let ((mut host, mut domain), (mut other, mut other_domain)) = ((0..0, 0), (0..0, 0));
     Adjacency::scan(out, 0..Adjacency::nodes(out), |node, targets| {
         let node = u64::from(node);
         if !host.contains(&node) {
             let number = hosts.host_of(node);
             host = hosts.ids_of_host(number).unwrap_or_default();
-            domain = hosts.ids_of_domain(hosts.domain_of_host(number)).unwrap_or_default();
+            domain = hosts.domain_of_host(number);
         }
         for target in targets {
             let target = u64::from(*target);
-            let counted = match (host.contains(&target), domain.contains(&target)) {
-                (true, _) => &mut reach.within_host,
-                (false, true) => &mut reach.within_domain,
-                (false, false) => &mut reach.between_domains,
+            if !host.contains(&target) && !other.contains(&target) {
+                let number = hosts.host_of(target);
+                other = hosts.ids_of_host(number).unwrap_or_default();
+                other_domain = hosts.domain_of_host(number);
+            }
+            let counted = match host.contains(&target) {
+                true => &mut reach.within_host,
+                false if other_domain == domain => &mut reach.within_domain,
+                false => &mut reach.between_domains,
             };
             *counted += 1;
         }

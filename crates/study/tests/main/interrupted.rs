@@ -27,6 +27,34 @@ fn shelf(seed: u64) -> Shelf {
 }
 
 #[test]
+fn a_rebuild_that_was_cut_off_goes_on() {
+    let shelf = shelf(7);
+    shelf.build().unwrap();
+    let (before, parts) = (shelf.features().generation(), shelf.gathered().len());
+    let rebuild =
+        |limit: u64| shelf.build_with(|options| (options.rebuild, options.piece_rows) = (true, limit));
+    // Cut off ever later, until something was gathered but not all.
+    let cut = (1..).find(|step| {
+        shelf.disk.fail_at(shelf.disk.operations() + step, Fault::Stop);
+        let built = rebuild(1000);
+        shelf.disk.kill();
+        shelf.disk.clear_faults();
+        assert!(built.is_err(), "cut off before anything was gathered");
+        let gathered = shelf.gathered();
+        let segments = gathered.iter().filter(|name| name.ends_with(".segment")).count();
+        gathered.iter().any(|name| name == "REBUILDING") && 0 < segments && segments < parts
+    });
+    assert!(cut.is_some() && shelf.features().generation() == before);
+    // With and without being asked to, all that is left is read, and nothing twice.
+    let built = shelf.build_with(|options| options.piece_rows = 1000).unwrap();
+    assert!(built.is_new && built.parts_read > 0 && built.parts_read < built.parts, "{built:?}");
+    assert!(!shelf.build_with(|options| options.piece_rows = 1000).unwrap().is_new, "it is done");
+    let again = rebuild(1000).unwrap();
+    assert_eq!(again.parts_read, again.parts, "the next one begins from the beginning");
+    shelf.check();
+}
+
+#[test]
 fn the_generation_before_stays_in_use_wherever_a_build_is_cut_off() {
     let first = shelf(1);
     let before = first.generation();

@@ -33,9 +33,10 @@ impl Bar {
                 self.say(&format!("{}, {} left", gathering(&at), HumanDuration(self.bar.eta())));
             }
             Progress::Building(at) => {
-                self.bar.set_length(1);
-                self.bar.set_position(0);
-                self.say(&format!("{} {}", HumanCount(at.done), stage(at.stage)));
+                self.bar.set_length(at.total.unwrap_or(1).max(1));
+                self.bar.set_position(if at.total.is_some() { at.done } else { 0 });
+                let of = at.total.map(|total| format!(" of {}", HumanCount(total))).unwrap_or_default();
+                self.say(&format!("{}{of} {}", HumanCount(at.done), stage(at.stage)));
             }
             Progress::Column(name) => self.say(&format!("column {name}")),
         }
@@ -65,7 +66,7 @@ fn gathering(at: &Gathering) -> String {
 /// What is counted in a stage.
 fn stage(stage: Stage) -> &'static str {
     match stage {
-        Stage::Reading => "links taken in",
+        Stage::Reading => "lines and links taken in",
         Stage::Urls => "URLs have their ids",
         Stage::Contents => "pages have their terms and sketches",
         Stage::Joining => "ends of links have their ids",

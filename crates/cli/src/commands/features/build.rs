@@ -35,6 +35,8 @@ pub(super) fn run(args: &BuildArgs) -> anyhow::Result<Ended> {
     }
     let cancel = Cancel::new();
     let building = watched(&cancel);
+    // Of lists nothing is kept until their databases are built.
+    building.store(args.list.is_some_and(|format| format != ListFormat::Wat), Ordering::SeqCst);
     let mut progress = |at: Progress| {
         building.store(!matches!(at, Progress::Gathering(_)), Ordering::SeqCst);
         bar.show(at);
@@ -164,9 +166,13 @@ fn report(env: &Env, args: &BuildArgs, into: &Path, built: &Built) -> anyhow::Re
     if !args.quiet {
         for failed in &built.failures {
             eprintln!(
-                "warning: `{}` failed for {} document(s), which count as pages without links or terms, like {}",
+                "warning: `{}` failed for {} document(s), which {}, like {}",
                 failed.column,
                 HumanCount(failed.count),
+                match args.list {
+                    Some(_) => "are left out",
+                    None => "count as pages without links or terms",
+                },
                 failed.example
             );
         }

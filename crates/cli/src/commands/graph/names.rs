@@ -152,8 +152,8 @@ fn page_of(features: &Features, urls: &Urls, text: &str) -> anyhow::Result<u64> 
 
 /// What there is instead of a URL's host.
 fn other_hosts(hosts: &Hosts, url: &WebUrl) -> String {
-    let names = hosts.find_domain(url.domain()).and_then(|domain| hosts.hosts_of_domain(domain));
-    match names.and_then(|hosts_of_domain| hosts.host(hosts_of_domain.start)) {
+    let first = hosts.find_domain(url.domain()).and_then(|domain| hosts.first_host_of(domain));
+    match first.and_then(|first| hosts.host(first)) {
         Some(host) => format!("; of its domain there is {host}"),
         None => format!("; nothing of {} is there", url.domain()),
     }
