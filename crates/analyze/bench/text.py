@@ -154,7 +154,7 @@ def in_python(paths, extract):
 
 def with_command(command, paths):
     run = subprocess.run(shlex.split(command), input="\n".join(paths) + "\n", stdout=subprocess.PIPE, text=True, check=True)
-    lines = [json.loads(line) for line in run.stdout.splitlines()]
+    lines = [json.loads(line) for line in run.stdout.split("\n") if line]
     return {line["file"]: line["text"] for line in lines if "file" in line}, next(line["cpu_s"] for line in lines if "cpu_s" in line)
 
 
