@@ -3,13 +3,13 @@
 //! Not by `println!`, which panics when the reader of a pipe has had enough (`mattock … | head`): a closed pipe comes back
 //! as an error like any other, and [`exit`](crate::exit) takes it for a good end.
 
-use std::io::{self, Seek, SeekFrom, Write};
+use std::io::{self, Write};
 use std::path::Path;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int16Type, TimestampMillisecondType};
 use arrow_array::{Array, RecordBatch};
-use mattock_env::{Env, File, OpenMode, is_url};
+use mattock_env::{Env, FileWriter, OpenMode, is_url};
 use mattock_repository::StoredRecord;
 use serde::Serialize;
 
@@ -34,38 +34,7 @@ pub(crate) fn create(env: &Env, path: &Path) -> anyhow::Result<FileWriter> {
     }
     let file = env.files.open(path, OpenMode::CreateOrTruncate);
     let file = file.map_err(|error| Usage(format!("cannot write {}: {error}", path.display())))?;
-    Ok(FileWriter { file, at: 0 })
-}
-
-/// Writes a file from a place on.
-pub(crate) struct FileWriter {
-    file: File,
-    at: u64,
-}
-
-impl Write for FileWriter {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file.write_all_at(bytes, self.at)?;
-        self.at += bytes.len() as u64;
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl Seek for FileWriter {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        let (from, by) = match to {
-            SeekFrom::Start(at) => (at, 0),
-            SeekFrom::Current(by) => (self.at, by),
-            SeekFrom::End(by) => (self.file.len()?, by),
-        };
-        let wrong = || io::Error::new(io::ErrorKind::InvalidInput, "a place before the beginning");
-        self.at = from.checked_add_signed(by).ok_or_else(wrong)?;
-        Ok(self.at)
-    }
+    Ok(FileWriter::new(file))
 }
 
 /// A text of a column, in whichever form the engine has it.

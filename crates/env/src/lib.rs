@@ -27,8 +27,8 @@ mod workers;
 
 pub use clock::{Clock, Elapsed, Time, UnixTime};
 pub use files::{
-    Block, Fault, File, Files, OpenMode, PAGE_BYTES, Remote, RemoteFile, SimFiles, Stopped, StoredFile,
-    Unread, VisitTwin, copy_name, copy_path, is_loss, is_stopped, is_url, located, without_copy,
+    Block, Fault, File, FileWriter, Files, OpenMode, PAGE_BYTES, Remote, RemoteFile, SimFiles, Stopped,
+    StoredFile, Unread, VisitTwin, copy_name, copy_path, is_loss, is_stopped, is_url, located, without_copy,
 };
 pub use net::{Accepted, Datagrams, Listener, Net, NetFaults, SimNet, Stream};
 pub use process::{Ran, peak_resident_bytes, resident_bytes, run_command};

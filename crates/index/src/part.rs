@@ -1,11 +1,9 @@
 //! Writes a part: rows that are in order already, as one Parquet file.
 
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use arrow_array::RecordBatch;
-use mattock_env::{File, Files, OpenMode};
+use mattock_env::{FileWriter, Files, OpenMode};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
@@ -21,8 +19,7 @@ pub struct PartWriter {
     path: PathBuf,
     unfinished: PathBuf,
     files: Files,
-    file: Arc<File>,
-    writer: ArrowWriter<Appending>,
+    writer: ArrowWriter<FileWriter>,
 }
 
 impl PartWriter {
@@ -30,17 +27,16 @@ impl PartWriter {
     pub fn create(files: &Files, path: &Path) -> Result<PartWriter, IndexError> {
         let unfinished = path.with_extension("unfinished");
         let file = files.open(&unfinished, OpenMode::CreateOrTruncate);
-        let file = Arc::new(file.map_err(IndexError::io("create", &unfinished))?);
+        let file = file.map_err(IndexError::io("create", &unfinished))?;
         let properties = WriterProperties::builder()
             .set_compression(Compression::ZSTD(ZstdLevel::try_new(1).expect("it has a level 1")))
             .set_max_row_group_row_count(Some(GROUP_ROWS))
             .set_statistics_enabled(EnabledStatistics::Page)
             .set_created_by(concat!("mattock ", env!("CARGO_PKG_VERSION")).to_owned())
             .build();
-        let sink = Appending { file: file.clone(), at: 0 };
-        let writer = ArrowWriter::try_new(sink, schema(), Some(properties))
+        let writer = ArrowWriter::try_new(FileWriter::new(file), schema(), Some(properties))
             .map_err(|source| IndexError::Parquet { path: path.to_path_buf(), source })?;
-        Ok(PartWriter { path: path.to_path_buf(), unfinished, files: files.clone(), file, writer })
+        Ok(PartWriter { path: path.to_path_buf(), unfinished, files: files.clone(), writer })
     }
 
     /// Adds rows; they are in order already.
@@ -50,8 +46,9 @@ impl PartWriter {
 
     /// Ends the file, and gives it its name once it is on the disk. Its length.
     pub fn finish(self) -> Result<u64, IndexError> {
-        let PartWriter { path, unfinished, files, file, mut writer } = self;
-        writer.finish().map_err(|source| IndexError::Parquet { path: path.clone(), source })?;
+        let PartWriter { path, unfinished, files, writer } = self;
+        let written = writer.into_inner();
+        let file = written.map_err(|source| IndexError::Parquet { path: path.clone(), source })?.into_file();
         file.sync().map_err(IndexError::io("sync", &unfinished))?;
         let bytes = file.len().map_err(IndexError::io("measure", &unfinished))?;
         files.rename(&unfinished, &path).map_err(IndexError::io("rename to", &path))?;
@@ -59,23 +56,5 @@ impl PartWriter {
             files.sync_dir(parent).map_err(IndexError::io("sync", parent))?;
         }
         Ok(bytes)
-    }
-}
-
-/// A file that is written from front to back.
-struct Appending {
-    file: Arc<File>,
-    at: u64,
-}
-
-impl Write for Appending {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file.write_all_at(bytes, self.at)?;
-        self.at += bytes.len() as u64;
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
     }
 }

@@ -3,9 +3,11 @@
 //! Each lies in one Parquet file with the columns `url_key` and `value`, sorted by key, each key once. Who makes these files, and which of
 //! several generations counts, is none of our business: [`Source::by_url`](crate::Source) says in which directory they are, and is asked
 //! when a query first names such a column. A row gets the value of its URL, whenever it was fetched; a URL that the file does not have
-//! has none. A column without a file does not exist, and the complaint says which command makes it.
+//! has none. A column without a file does not exist, and the complaint says which command makes it; a file that cannot be read, or is of
+//! another version, is a complaint of its own.
 //!
-//! Costs: one more pass over the file, joined by key and sorted on disk where memory is short. No archive is opened.
+//! Costs: the end of the file whenever a query names the column, and one more pass over it, joined by key and sorted on disk where memory
+//! is short. No archive is opened.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,10 +19,30 @@ use datafusion::datasource::provider_as_source;
 use datafusion::logical_expr::{Expr, LogicalPlanBuilder, ident};
 use mattock_env::Files;
 
+use crate::explain::metadata;
 use crate::metadata::MetadataTable;
 
 /// The column of the index that values are found by.
 pub(crate) const URL_KEY: &str = "url_key";
+
+/// The version of the files: whoever writes one puts it into the metadata of the file.
+pub const VALUES_VERSION: &str = "1";
+/// Under which name.
+pub const VALUES_VERSION_KEY: &str = "mattock.version";
+
+/// Whether a file of values is one that is known here, by what stands at its end.
+pub fn check_values(files: &Files, path: &Path) -> io::Result<()> {
+    let metadata = metadata(files, path)?;
+    let pairs = metadata.file_metadata().key_value_metadata();
+    let version = pairs.into_iter().flatten().find(|pair| pair.key == VALUES_VERSION_KEY);
+    match version.and_then(|pair| pair.value.as_deref()) {
+        Some(VALUES_VERSION) => Ok(()),
+        version => Err(io::Error::new(
+            io::ErrorKind::InvalidData,
+            format!("it has version {:?}, which this program does not know", version.unwrap_or("")),
+        )),
+    }
+}
 
 /// A column that can be made.
 pub(crate) struct Kind {
@@ -50,9 +72,17 @@ impl Kind {
     }
 
     /// What to do if it is not there.
-    pub(crate) fn advice(&self) -> String {
+    fn advice(&self) -> String {
         format!("`{}` makes it", self.command)
     }
+}
+
+/// Why a column is not there.
+pub(crate) enum Absence {
+    /// It was never made: what makes it.
+    NotMade(String),
+    /// What is there cannot be read: why.
+    Unreadable(String),
 }
 
 /// Says in which directory the files are; `None` if there are none.
@@ -80,23 +110,36 @@ impl ByUrl {
         }
     }
 
-    /// The values of a column; `None` if there are none.
+    /// The values of a column; `None` if there are none, or none that can be read.
     pub(crate) fn open(&self, kind: &Kind) -> Option<Arc<MetadataTable>> {
-        let path = self.directory().ok()??.join(format!("{}.parquet", kind.name));
+        self.look(kind).ok().flatten()
+    }
+
+    /// The values of a column; `None` if it was never made.
+    fn look(&self, kind: &Kind) -> std::result::Result<Option<Arc<MetadataTable>>, String> {
+        let Some(directory) = self.directory()? else { return Ok(None) };
+        let path = directory.join(format!("{}.parquet", kind.name));
+        let unreadable =
+            |error: io::Error| format!("{}: {error}; `{}` makes it anew", path.display(), kind.command);
+        if self.files.entry(&path).map_err(unreadable)?.is_none() {
+            return Ok(None);
+        }
+        check_values(&self.files, &path).map_err(unreadable)?;
         let schema = Schema::new(vec![
             Field::new(URL_KEY, DataType::Int64, false),
             Field::new("value", kind.data_type.clone(), false),
         ]);
-        // One that is missing does not exist.
-        MetadataTable::of_parts(&self.files, Arc::new(schema), &[path]).ok().map(Arc::new)
+        let parts = std::slice::from_ref(&path);
+        let table = MetadataTable::of_parts(&self.files, Arc::new(schema), parts).map_err(unreadable)?;
+        Ok(Some(Arc::new(table)))
     }
 
     /// Why there is no column of this name, if it is one of ours.
-    pub(crate) fn missing(&self, name: &str) -> Option<String> {
+    pub(crate) fn missing(&self, name: &str) -> Option<Absence> {
         let kind = Kind::find(name)?;
-        Some(match self.directory() {
-            Ok(_) => kind.advice(),
-            Err(error) => error.to_owned(),
+        Some(match self.look(kind) {
+            Ok(_) => Absence::NotMade(kind.advice()),
+            Err(error) => Absence::Unreadable(error),
         })
     }
 

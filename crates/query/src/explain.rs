@@ -207,7 +207,7 @@ fn look_at(
 }
 
 /// What stands at the end of a Parquet file: the metadata, its length, and `PAR1`.
-fn metadata(files: &Files, path: &Path) -> std::io::Result<ParquetMetaData> {
+pub(crate) fn metadata(files: &Files, path: &Path) -> std::io::Result<ParquetMetaData> {
     let file = files.open(path, OpenMode::Read)?;
     let length = file.len()?;
     let short = || std::io::Error::new(std::io::ErrorKind::InvalidData, "not a Parquet file");

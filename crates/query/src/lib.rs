@@ -45,6 +45,7 @@ mod store;
 mod via;
 pub mod wib;
 
+pub use by_url::{VALUES_VERSION, VALUES_VERSION_KEY, check_values};
 pub use cancel::Cancel;
 pub use columns::is_taken;
 pub use complaint::{Complaint, Span, nearest};

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use datafusion::arrow::array::{ArrayRef, Float64Array, Int64Array, RecordBatch};
 use datafusion::arrow::datatypes::{DataType, Field, Schema};
 use datafusion::parquet::arrow::ArrowWriter;
+use datafusion::parquet::file::metadata::KeyValue;
 use mattock_env::OpenMode;
-use mattock_query::{Language, Options, Session};
+use mattock_query::{Language, Options, Session, VALUES_VERSION, VALUES_VERSION_KEY};
 
 use crate::world::{Doc, World, key, pages, run, sql, wib};
 use mattock_env::Random;
@@ -19,6 +20,10 @@ fn directory() -> PathBuf {
 }
 
 fn keep(world: &World, name: &str, urls: &[&str], values: ArrayRef) {
+    keep_as(world, name, urls, values, VALUES_VERSION);
+}
+
+fn keep_as(world: &World, name: &str, urls: &[&str], values: ArrayRef, version: &str) {
     let mut rows: Vec<(i64, usize)> = urls.iter().enumerate().map(|(at, url)| (key(url), at)).collect();
     rows.sort_unstable();
     let keys: ArrayRef = Arc::new(rows.iter().map(|(key, _)| Some(*key)).collect::<Int64Array>());
@@ -31,6 +36,7 @@ fn keep(world: &World, name: &str, urls: &[&str], values: ArrayRef) {
     let batch = RecordBatch::try_new(schema.clone(), vec![keys, values]).unwrap();
     let mut writer = ArrowWriter::try_new(Vec::new(), schema, None).unwrap();
     writer.write(&batch).unwrap();
+    writer.append_key_value_metadata(KeyValue::new(VALUES_VERSION_KEY.into(), version.to_owned()));
     world.files.create_dir_all(&directory()).unwrap();
     let path = directory().join(format!("{name}.parquet"));
     let file = world.files.open(&path, OpenMode::CreateOrTruncate).unwrap();
@@ -125,6 +131,33 @@ fn what_was_never_made_is_an_error_that_says_how() {
     let broken = Session::with_source(&world.files, source, Options::new(Random::from_seed(5))).unwrap();
     let error = broken.plan("select pagerank", Language::Wib).err().unwrap().to_string();
     assert!(error.ends_with("the list is damaged"), "{error}");
+}
+
+#[test]
+fn what_cannot_be_read_is_not_taken_for_what_was_never_made() {
+    let world = world();
+    let complaint = || {
+        let asked = session(&world).plan("select url, pagerank from documents", Language::Sql);
+        asked.err().unwrap().to_string()
+    };
+    let path = directory().join("pagerank.parquet");
+    keep_as(&world, "pagerank", &[HOME], Arc::new(Float64Array::from(vec![0.5])), "2");
+    let version = complaint();
+    world.files.open(&path, OpenMode::CreateOrTruncate).unwrap().write_all_at(b"no values", 0).unwrap();
+    let damaged = complaint();
+    // The place of the files is one itself: the disk says no.
+    world.files.remove_dir_all(&directory()).unwrap();
+    world.files.open(&directory(), OpenMode::CreateNew).unwrap();
+    let refused = complaint();
+    for (error, why) in [(version, "version \"2\""), (damaged, ""), (refused, "not a directory")] {
+        assert!(
+            error.starts_with("the column `pagerank` cannot be read")
+                && error.contains(&format!("{}: ", path.display()))
+                && error.contains(why)
+                && error.ends_with("; `mattock graph pagerank` makes it anew"),
+            "{error}"
+        );
+    }
 }
 
 #[test]

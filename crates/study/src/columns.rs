@@ -2,24 +2,28 @@
 //!
 //! ```text
 //! features/generation-N/columns/NAME.parquet      url_key (Int64), value (Int64 or Float64); sorted by url_key, each once
+//! features/keeping/N/                             what is being sorted and written; the next one who works there empties it
+//! features/keeping/N.lock                         held by who works in N
 //! ```
 //!
-//! Filled by whoever has computed something of all pages ([`keep_column`]); read by `query`, which finds them by [`columns_directory`]. They
+//! Filled by whoever has computed something of all pages ([`keep_column_of`]); read by `query`, which finds them by [`columns_directory`]. They
 //! go with their generation: the next build makes a new one, which begins with `in_degree` and `out_degree` alone.
 //!
-//! Invariants: a file has its name only when it is whole and on the disk. The key of a URL is its fingerprint as a signed number, as in the
-//! index. Of two URLs with one fingerprint the lesser value counts.
+//! Invariants: a file has its name only when it is whole and on the disk. Nobody works where somebody else does: of two commands that
+//! keep the same column at the same time, the one that ends last has kept it. The key of a URL is its fingerprint as a signed number, as in
+//! the index. Of two URLs with one fingerprint the lesser value counts.
 //!
 //! Costs: one pass over the URLs, sorted by key in the memory that is given and on disk beyond that.
 
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
-use mattock_env::{File, Files, OpenMode};
+use mattock_env::{File, FileWriter, Files, OpenMode};
 use mattock_features::{Features, FeaturesError, PairSorter, PairStream, Scratch, SortedPairs};
+use mattock_query::{VALUES_VERSION, VALUES_VERSION_KEY};
 use mattock_weburl::Fingerprint;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
@@ -31,10 +35,10 @@ use crate::error::{Result, StudyError};
 
 /// The directory of columns within a generation.
 const COLUMNS: &str = "columns";
-/// The version of the files, in their metadata under `mattock.version`.
-const VERSION: &str = "1";
-/// Memory for sorting, if nobody says how much.
-const SORT_BYTES: u64 = 256 << 20;
+/// Where columns are made, in the directory of the features.
+const KEEPING: &str = "keeping";
+/// So many can be made at the same time.
+const PLACES: u32 = 64;
 /// Rows that are written at once.
 const BATCH_ROWS: usize = 64 << 10;
 /// Rows of a row group.
@@ -88,13 +92,8 @@ impl Values<'_> {
     }
 }
 
-/// Keeps a column of the generation that is in use in a repository, in the place of the one that has its name; how many values it has.
-pub fn keep_column(files: &Files, repository: &Path, name: &str, values: Values<'_>) -> Result<u64> {
-    keep_column_of(files, &Features::open(files, &repository.join(FEATURES))?, name, values, SORT_BYTES)
-}
-
-/// The same for a generation that is open, in so much memory: whoever has computed something from it keeps it there, whatever has been
-/// built since.
+/// Keeps a column of a generation, in so much memory, in the place of the one that has its name; how many values it has. Whoever has
+/// computed something from a generation keeps it there, whatever has been built since.
 pub fn keep_column_of(
     files: &Files,
     features: &Features,
@@ -103,15 +102,53 @@ pub fn keep_column_of(
     memory: u64,
 ) -> Result<u64> {
     let path = column_path(features, name);
-    let scratch = path.with_file_name(format!("scratch-{name}"));
-    files.create_dir_all(&scratch).map_err(StudyError::io(&scratch))?;
-    let sorter = PairSorter::new(&Scratch::new(files, &scratch), "values", memory);
+    let directory = features.dir().join(COLUMNS);
+    files.create_dir_all(&directory).map_err(StudyError::io(&directory))?;
+    let place = Place::take(files, &features.dir().with_file_name(KEEPING))?;
+    let sorter = PairSorter::new(&Scratch::new(files, &place.dir), "values", memory);
     let sorted = sort(sorter, features, values)?;
-    let rows = write(files, &path, &mut sorted.stream()?, values)?;
+    let unfinished = place.dir.join("values.parquet");
+    let rows = write(files, &unfinished, &mut sorted.stream()?, values)?;
+    files.rename(&unfinished, &path).map_err(StudyError::io(&path))?;
+    for changed in [directory.as_path(), features.dir()] {
+        files.sync_dir(changed).map_err(StudyError::io(changed))?;
+    }
     drop(sorted);
-    files.remove_dir_all(&scratch).map_err(StudyError::io(&scratch))?;
-    files.sync_dir(features.dir()).map_err(StudyError::io(features.dir()))?;
+    place.leave(files)?;
     Ok(rows)
+}
+
+/// Where a column is made, by one at a time.
+struct Place {
+    dir: PathBuf,
+    /// Held, not read. It stays when the place is left, so that everybody locks the same file.
+    _lock: File,
+}
+
+impl Place {
+    /// The first one in which nobody works.
+    fn take(files: &Files, home: &Path) -> Result<Place> {
+        files.create_dir_all(home).map_err(StudyError::io(home))?;
+        for number in 1..=PLACES {
+            let path = home.join(format!("{number}.lock"));
+            let lock = files.open(&path, OpenMode::CreateOrTruncate).map_err(StudyError::io(&path))?;
+            if lock.try_lock().map_err(StudyError::io(&path))? {
+                let dir = home.join(number.to_string());
+                // Somebody was interrupted here.
+                if files.entry(&dir).map_err(StudyError::io(&dir))?.is_some() {
+                    files.remove_dir_all(&dir).map_err(StudyError::io(&dir))?;
+                }
+                files.create_dir_all(&dir).map_err(StudyError::io(&dir))?;
+                return Ok(Place { dir, _lock: lock });
+            }
+        }
+        let crowded = format!("{PLACES} commands keep columns here already; wait for one of them");
+        Err(StudyError::io(home)(io::Error::other(crowded)))
+    }
+
+    fn leave(self, files: &Files) -> Result<()> {
+        files.remove_dir_all(&self.dir).map_err(StudyError::io(&self.dir))
+    }
 }
 
 /// The file of a column.
@@ -140,19 +177,19 @@ fn sort(mut sorter: PairSorter, features: &Features, values: Values<'_>) -> Resu
     Ok(sorter.finish()?)
 }
 
+/// Writes a file of values, and makes it durable; how many there are.
 fn write(files: &Files, path: &Path, pairs: &mut PairStream<'_>, values: Values<'_>) -> Result<u64> {
-    let unfinished = path.with_extension("parquet.tmp");
-    let file = files.open(&unfinished, OpenMode::CreateOrTruncate).map_err(StudyError::io(&unfinished))?;
+    let file = files.open(path, OpenMode::CreateOrTruncate).map_err(StudyError::io(path))?;
+    let version = KeyValue::new(VALUES_VERSION_KEY.into(), VALUES_VERSION.to_owned());
     let level = ZstdLevel::try_new(3).map_err(StudyError::parquet(path))?;
     let properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(level))
         .set_max_row_group_row_count(Some(GROUP_ROWS))
         .set_created_by(concat!("mattock ", env!("CARGO_PKG_VERSION")).to_owned())
-        .set_key_value_metadata(Some(vec![KeyValue::new("mattock.version".into(), VERSION.to_owned())]))
+        .set_key_value_metadata(Some(vec![version]))
         .build();
-    let sink = Appending { file: &file, at: 0 };
-    let mut writer =
-        ArrowWriter::try_new(sink, values.schema(), Some(properties)).map_err(StudyError::parquet(path))?;
+    let mut writer = ArrowWriter::try_new(FileWriter::new(file), values.schema(), Some(properties))
+        .map_err(StudyError::parquet(path))?;
     let (mut keys, mut bits) = (Vec::with_capacity(BATCH_ROWS), Vec::with_capacity(BATCH_ROWS));
     let (mut rows, mut last) = (0, None);
     loop {
@@ -172,29 +209,7 @@ fn write(files: &Files, path: &Path, pairs: &mut PairStream<'_>, values: Values<
             bits.push(value);
         }
     }
-    writer.finish().map_err(StudyError::parquet(path))?;
-    drop(writer);
-    file.sync().map_err(StudyError::io(&unfinished))?;
-    files.rename(&unfinished, path).map_err(StudyError::io(path))?;
-    let directory = path.parent().unwrap_or(Path::new("."));
-    files.sync_dir(directory).map_err(StudyError::io(directory))?;
+    let file = writer.into_inner().map_err(StudyError::parquet(path))?.into_file();
+    file.sync().map_err(StudyError::io(path))?;
     Ok(rows)
-}
-
-/// A file that is written from front to back.
-struct Appending<'a> {
-    file: &'a File,
-    at: u64,
-}
-
-impl Write for Appending<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file.write_all_at(bytes, self.at)?;
-        self.at += bytes.len() as u64;
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
 }

@@ -19,7 +19,7 @@ mod gather;
 pub mod report;
 
 pub use build::{BuildFeatures, Built, Progress, build};
-pub use columns::{Values, column_path, columns_directory, keep_column, keep_column_of};
+pub use columns::{Values, column_path, columns_directory, keep_column_of};
 pub use error::{Result, StudyError};
 pub use foreign::{Foreign, Reading, Texts, build_from, parts_of, uncompressed};
 pub use gather::Gathering;

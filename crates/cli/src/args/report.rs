@@ -30,6 +30,10 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
 
+    /// Use the features of this directory: the one that `mattock features build --into` was given
+    #[arg(long, value_name = "DIR", value_parser = place())]
+    pub(crate) features: Option<PathBuf>,
+
     /// Show no progress
     #[arg(long, short)]
     pub(crate) quiet: bool,

@@ -72,6 +72,44 @@ fn a_crawl_is_told_as_the_truth_knows_it() {
 }
 
 #[test]
+fn features_may_be_elsewhere_and_older() {
+    let scratch = Scratch::new("report_features");
+    let served = Served::start(5, "0s", 0);
+    let crawl = |pages: &str| {
+        let words: Vec<&str> = served.crawl.iter().map(String::as_str).collect();
+        let crawled = scratch.mattock(&[&words[..], &["--max-pages", pages, "--quiet"]].concat());
+        assert_eq!(crawled.status.code(), Some(0), "{crawled:?}");
+    };
+    crawl("40");
+    let build = ["features", "build", "crawl", "--into", "elsewhere", "--quiet"];
+    assert!(scratch.mattock(&build).status.success());
+    assert!(json(&scratch, &["report", "crawl", "--json"])["links"].is_null());
+    let with = ["report", "crawl", "--json", "--features", "elsewhere"];
+    let data = json(&scratch, &with);
+    let figures = |data: &Value| -> Vec<String> {
+        let missing = data["missing"].as_array().unwrap();
+        missing.iter().map(|missing| missing["figures"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!((figures(&data), &data["links"]["generation"]), (vec!["copies.near".to_owned()], &1.into()));
+    assert_eq!(data["missing"][0]["command"], "mattock duplicates elsewhere");
+    // What was crawled since is in no part of the index yet.
+    crawl("80");
+    let data = json(&scratch, &with);
+    assert_eq!(figures(&data), ["features", "copies.near"]);
+    let page = scratch.mattock(&["report", "crawl", "--features", "elsewhere"]);
+    let said = String::from_utf8(page.stderr).unwrap();
+    assert!(
+        said.contains(
+            "Note: links and near-duplicates are of generation 1 of the feature databases, which is older than the documents. \
+             This makes it: mattock features build crawl --into elsewhere\n"
+        ),
+        "{said}"
+    );
+    assert!(scratch.mattock(&build).status.success());
+    assert_eq!(figures(&json(&scratch, &with)), ["copies.near"]);
+}
+
+#[test]
 fn a_crawl_that_runs_has_a_report() {
     let scratch = Scratch::new("report_running");
     let served = Served::start(5, "50ms", 30);

@@ -10,6 +10,7 @@ mod real;
 pub(crate) mod remote;
 mod sim;
 mod twice;
+mod writer;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -22,6 +23,7 @@ pub use file::File;
 pub use remote::{Remote, RemoteFile, is_url, located};
 pub use sim::{Fault, SimFiles, Stopped, is_stopped};
 pub use twice::{Unread, VisitTwin, copy_name, copy_path, without_copy};
+pub use writer::FileWriter;
 
 /// The system says that a disk could not read what is on it: EIO.
 const UNREADABLE: i32 = 5;

@@ -5,6 +5,7 @@ use datafusion::common::ScalarValue;
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator, ident, lit};
 
 use super::ast::{Condition, Operand, Placed, Query, Relation};
+use crate::by_url::Absence;
 use crate::columns::{Column, Columns};
 use crate::complaint::{Complaint, Span, nearest};
 use crate::functions::any_match;
@@ -158,10 +159,10 @@ fn value(operand: &Operand) -> Expr {
 
 /// The complaint that there is no such column.
 pub(crate) fn unknown(text: &str, span: impl Into<Option<Span>>, name: &str, columns: &Columns) -> Complaint {
-    let made = columns.by_url().and_then(|by_url| by_url.missing(name));
-    let message = match made {
-        Some(_) => format!("there is no column `{name}` yet"),
-        None => format!("there is no column `{name}`"),
+    let (message, made) = match columns.by_url().and_then(|by_url| by_url.missing(name)) {
+        Some(Absence::NotMade(advice)) => (format!("there is no column `{name}` yet"), Some(advice)),
+        Some(Absence::Unreadable(why)) => (format!("the column `{name}` cannot be read"), Some(why)),
+        None => (format!("there is no column `{name}`"), None),
     };
     let names = columns.names();
     let meant =

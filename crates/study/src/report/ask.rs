@@ -4,6 +4,7 @@
 //! whoever keeps rows sees to it that they are few.
 
 use std::io;
+use std::path::Path;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -12,6 +13,7 @@ use arrow_array::types::{
 };
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::SchemaRef;
+use mattock_env::is_url;
 use mattock_query::sink::Sink;
 use mattock_query::{Cancel, Language, Report, Session};
 use serde::Serialize;
@@ -37,6 +39,8 @@ pub(crate) struct Desk<'a> {
     pub(crate) progress: &'a mut dyn FnMut(&Progress<'_>),
     /// The repository as it is written in commands.
     pub(crate) shown: &'a str,
+    /// The directory whose features are used, likewise, if it is another one.
+    pub(crate) features: Option<&'a str>,
     /// The date that is asked for, likewise.
     pub(crate) as_of: Option<&'a str>,
     /// What was defined so far.
@@ -76,6 +80,31 @@ impl Desk<'_> {
         format!("mattock {words} {}", self.shown)
     }
 
+    /// A command on the features.
+    pub(crate) fn features_command(&self, words: &str) -> String {
+        format!("mattock {words} {}", self.features_shown())
+    }
+
+    /// The command that builds them.
+    pub(crate) fn build_command(&self) -> String {
+        let into = match self.features_shown() {
+            home if home == self.shown => String::new(),
+            home => format!(" --into {home}"),
+        };
+        self.command("features build") + &into
+    }
+
+    /// The command that makes this report.
+    pub(crate) fn report_command(&self) -> String {
+        report_command(self.shown, self.features)
+    }
+
+    /// Where the features are. At a URL there can be none: they are built on a machine.
+    fn features_shown(&self) -> &str {
+        let own = if is_url(Path::new(self.shown)) { "DIR" } else { self.shown };
+        self.features.unwrap_or(own)
+    }
+
     /// Asks, and hands on each row.
     pub(crate) fn each(&mut self, sql: &str, mut take: impl FnMut(&Row<'_>) -> Result<()>) -> Result<Report> {
         let query = self.session.plan(sql, Language::Sql)?;
@@ -113,6 +142,12 @@ impl Desk<'_> {
         })?;
         Ok(found)
     }
+}
+
+/// The command that makes a report on a repository.
+pub(crate) fn report_command(shown: &str, features: Option<&str>) -> String {
+    let features = features.map_or(String::new(), |home| format!(" --features {home}"));
+    format!("mattock report {shown}{features}")
 }
 
 /// One row of an answer.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Schema};
 use mattock_env::{Files, Random};
-use mattock_query::{Options, Session, Source};
+use mattock_query::{Options, Session, Source, check_values};
 use serde::Serialize;
 
 use super::ReportOptions;
@@ -76,6 +76,7 @@ pub(crate) fn clusters(
     if entry.is_none() {
         return Ok(None);
     }
+    check_values(files, &path).map_err(|source| ReportError::Io { path: path.clone(), source })?;
     desk.begin("near-duplicates")?;
     // A column is a table of its own: the same engine counts it, in the same memory.
     let schema = Arc::new(Schema::new(vec![
@@ -94,6 +95,7 @@ pub(crate) fn clusters(
         cancel: desk.cancel,
         progress: &mut |_| {},
         shown: desk.shown,
+        features: desk.features,
         as_of: None,
         definitions: Vec::new(),
     };
@@ -101,7 +103,7 @@ pub(crate) fn clusters(
         let (pages, clusters) = (row.count("pages")?, row.count("clusters")?);
         Ok(Clusters { pages, clusters, copies: pages - clusters, pages_most: row.count("most")? })
     })?;
-    let command = desk.command("duplicates");
+    let command = desk.features_command("duplicates");
     desk.define(
         &command,
         &[

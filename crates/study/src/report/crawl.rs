@@ -46,7 +46,7 @@ pub struct Setting {
 
 impl CrawlFigures {
     pub(crate) fn define(&self, desk: &mut Desk<'_>) {
-        let account = format!("mattock report {} --json", desk.shown);
+        let account = format!("{} --json", desk.report_command());
         desk.define(
             &account,
             &[

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use mattock_features::FeaturesError;
+use mattock_index::IndexError;
 use mattock_query::QueryError;
 
 /// See the module. What is wrong with single documents is no error: it is counted on the page.
@@ -11,6 +12,9 @@ pub enum ReportError {
     /// The repository cannot be asked.
     #[error(transparent)]
     Query(#[from] QueryError),
+    /// The list of the index' parts cannot be read.
+    #[error(transparent)]
+    Index(#[from] IndexError),
     /// The features cannot be read.
     #[error("{source}; `mattock features build` makes them anew")]
     Features {
@@ -19,7 +23,7 @@ pub enum ReportError {
         source: FeaturesError,
     },
     /// A column that was kept cannot be read.
-    #[error("{path}: {source}")]
+    #[error("{path}: {source}; `mattock duplicates` makes it anew")]
     Io {
         /// The file.
         path: PathBuf,

@@ -12,12 +12,14 @@
 //!
 //! Invariants:
 //! - Every figure has a definition and a command that gives it again, which is what was asked to get it.
-//! - The same repository, options and version give the same bytes: nothing depends on the day or on the number of threads.
+//! - The same repository, features, options and version give the same bytes: nothing depends on the day or on the number of threads.
+//! - What comes from features that are not of the documents of the report [is told as such](age).
 //! - Whatever the Web has put into titles, URLs or headers stays text on the page.
 //!
 //! Costs: a dozen aggregate queries on the index, within the memory of the session; the documents of the sample; and for the
-//! links what the algorithms of `graph` take. Nothing grows with the repository but that.
+//! links what the algorithms of `graph` take, within the memory of the report: a graph that does not fit is left out, and told as missing.
 
+mod age;
 mod ask;
 mod change;
 mod content;
@@ -33,7 +35,7 @@ mod spread;
 
 use std::path::Path;
 
-use mattock_env::Files;
+use mattock_env::{Files, is_url};
 use mattock_query::{Cancel, Session};
 use serde::Serialize;
 
@@ -58,7 +60,7 @@ pub struct ReportOptions {
     pub sample: u64,
     /// Which ones follows from this.
     pub seed: u64,
-    /// Memory for the link graph; queries have that of their session.
+    /// Memory for each link graph; queries have that of their session.
     pub memory_bytes: usize,
     /// Threads that rank pages.
     pub threads: usize,
@@ -79,6 +81,8 @@ pub struct Subject<'a> {
     pub name: &'a str,
     /// How a user writes it in a command, quoted for a shell.
     pub shown: &'a str,
+    /// The directory whose features are used, and how a user writes it; those of the repository if nothing is said.
+    pub features: Option<(&'a Path, &'a str)>,
     /// The date that is asked for, as a user writes it; everything if nothing is said.
     pub as_of: Option<&'a str>,
     /// Of the program that makes the report.
@@ -101,6 +105,8 @@ pub struct DataSet {
     pub name: String,
     /// How it was named in the command.
     pub repository: String,
+    /// How the directory of its features was named, if that is another one.
+    pub features: Option<String>,
     /// The version of the program that made this.
     pub mattock: String,
     /// How much there is.
@@ -121,19 +127,21 @@ pub struct DataSet {
     pub change: Change,
     /// What the links tell; nothing before features were built.
     pub links: Option<LinkFigures>,
-    /// What is not here, and how to get it.
+    /// What is not here or not of these documents, and how to get it.
     pub missing: Vec<Missing>,
     /// What each figure is, and what gives it again.
     pub definitions: Vec<Definition>,
 }
 
-/// Figures that cannot be told yet.
+/// Figures that cannot be told, or not of these documents.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Missing {
-    /// Which ones.
+    /// Which ones; `features` are all that come from them.
     pub figures: &'static str,
-    /// The command after which they can.
-    pub command: String,
+    /// Why, as a sentence without its beginning and end.
+    pub why: String,
+    /// The command after which they can, if there is one.
+    pub command: Option<String>,
 }
 
 impl DataSet {
@@ -146,6 +154,11 @@ impl DataSet {
     pub(crate) fn definition(&self, figure: &str) -> &str {
         let found = self.definitions.iter().find(|definition| definition.figure == figure);
         found.map_or("", |definition| &definition.definition)
+    }
+
+    /// What is said of figures that are missing.
+    pub(crate) fn lacks(&self, figures: &str) -> Option<&Missing> {
+        self.missing.iter().find(|missing| missing.figures == figures)
     }
 }
 
@@ -160,7 +173,8 @@ pub fn gather(
     cancel: &Cancel,
 ) -> Result<DataSet> {
     let Subject { shown, as_of, .. } = *subject;
-    let desk = &mut Desk { session, cancel, progress, shown, as_of, definitions: Vec::new() };
+    let features = subject.features.map(|(_, shown)| shown);
+    let desk = &mut Desk { session, cancel, progress, shown, features, as_of, definitions: Vec::new() };
     let size = size::gather(desk)?;
     if let Some(crawl) = &crawl {
         crawl.define(desk);
@@ -172,27 +186,11 @@ pub fn gather(
     let mut copies = copies::gather(desk)?;
     let content = content::gather(desk, options)?;
     let mut missing = Vec::new();
-    let mut lacks = |figures, command| missing.push(Missing { figures, command });
-    let links = match links::open(files, &subject.root.join(crate::FEATURES))? {
-        Some(features) => {
-            copies.near = copies::clusters(desk, files, features.dir(), options)?;
-            if copies.near.is_none() {
-                lacks("copies.near", desk.command("duplicates"));
-            }
-            Some(links::gather(desk, &features, options)?)
-        }
-        None => {
-            lacks("links", desk.command("features build"));
-            lacks(
-                "copies.near",
-                format!("{} && {}", desk.command("features build"), desk.command("duplicates")),
-            );
-            None
-        }
-    };
+    let links = of_features(desk, files, subject, &size, options, &mut copies, &mut missing)?;
     Ok(DataSet {
         name: subject.name.to_owned(),
         repository: subject.shown.to_owned(),
+        features: features.map(str::to_owned),
         mattock: subject.version.to_owned(),
         size,
         crawl,
@@ -206,6 +204,46 @@ pub fn gather(
         missing,
         definitions: std::mem::take(&mut desk.definitions),
     })
+}
+
+/// What comes from features: near-duplicates go to the other copies, links are given back.
+fn of_features(
+    desk: &mut Desk<'_>,
+    files: &Files,
+    subject: &Subject<'_>,
+    size: &Size,
+    options: &ReportOptions,
+    copies: &mut Copies,
+    missing: &mut Vec<Missing>,
+) -> Result<Option<LinkFigures>> {
+    let build = desk.build_command();
+    let home = subject.features.map_or(subject.root, |(home, _)| home);
+    let Some(features) = links::open(files, &home.join(crate::FEATURES))? else {
+        let duplicates = format!("{build} && {}", desk.features_command("duplicates"));
+        let why = match subject.features.is_none() && is_url(subject.root) {
+            true => {
+                "there are no feature databases at a URL; --features names the directory that they are in"
+            }
+            false => "there are no feature databases yet",
+        };
+        for (figures, command) in [("links", build), ("copies.near", duplicates)] {
+            missing.push(Missing { figures, why: why.to_owned(), command: Some(command) });
+        }
+        return Ok(None);
+    };
+    let has_date = subject.as_of.is_some();
+    if let Some(other) = age::compare(files, subject.root, &features, size.instances, has_date)? {
+        let why = other.sentence(features.generation());
+        let command = (other != age::Other::Newer).then_some(build);
+        missing.push(Missing { figures: "features", why, command });
+    }
+    copies.near = copies::clusters(desk, files, features.dir(), options)?;
+    if copies.near.is_none() {
+        let (why, command) =
+            ("they were not looked for yet".to_owned(), Some(desk.features_command("duplicates")));
+        missing.push(Missing { figures: "copies.near", why, command });
+    }
+    links::gather(desk, &features, options, missing).map(Some)
 }
 
 fn record_bytes(desk: &mut Desk<'_>) -> Result<Option<Spread>> {

@@ -2,11 +2,20 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
-use mattock_features::Direction;
-use mattock_study::{Values, columns_directory, keep_column};
+use arrow_schema::{DataType, Field, Schema};
+use mattock_env::{Files, Random};
+use mattock_features::{BuildOptions, Builder, Direction, Features};
+use mattock_query::sink::JsonSink;
+use mattock_query::{Cancel, Language, Options, Session, Source};
+use mattock_study::{FEATURES, Values, column_path, columns_directory, keep_column_of};
+use mattock_weburl::WebUrl;
 
 use crate::shelf::{Doc, ROOT, Shelf};
+
+/// Memory for sorting.
+const MEMORY: u64 = 1 << 22;
 
 fn shelf() -> Shelf {
     let mut shelf = Shelf::new(1);
@@ -52,7 +61,7 @@ fn whatever_was_computed_by_id_is_asked_by_url() {
     let features = shelf.features();
     let urls = features.urls().unwrap();
     let rank = |id: u64| id.is_multiple_of(2).then_some(id as f64 / 4.0 - 0.5);
-    let kept = keep_column(&shelf.files, Path::new(ROOT), "pagerank", Values::Floats(&rank)).unwrap();
+    let kept = keep_column_of(&shelf.files, &features, "pagerank", Values::Floats(&rank), MEMORY).unwrap();
     assert_eq!(kept, urls.len().div_ceil(2));
     let expected: BTreeMap<String, Option<f64>> =
         (0..urls.len()).map(|id| (urls.url(id).unwrap().unwrap(), rank(id))).collect();
@@ -63,8 +72,8 @@ fn whatever_was_computed_by_id_is_asked_by_url() {
     // Another value takes the place of the one before.
     let component = |id: u64| Some(-(id as i64));
     for _ in 0..2 {
-        let kept =
-            keep_column(&shelf.files, Path::new(ROOT), "component", Values::Integers(&component)).unwrap();
+        let values = Values::Integers(&component);
+        let kept = keep_column_of(&shelf.files, &features, "component", values, MEMORY).unwrap();
         assert_eq!(kept, urls.len());
     }
     assert_eq!(shelf.ask("select max(component) <= 0 as so from documents"), [r#"{"so":true}"#]);
@@ -86,4 +95,57 @@ fn columns_that_are_missing_are_made_by_a_build_with_nothing_new() {
     shelf.files.remove_file(&directory.join("in_degree.parquet")).unwrap();
     assert!(!shelf.build().unwrap().is_new);
     assert_eq!(shelf.ask("select sum(in_degree) as links from documents"), [r#"{"links":3}"#]);
+}
+
+/// Features of a hundred pages on the disk of this machine: simulated files have one process, which gets every lock.
+fn on_disk(files: &Files, name: &str) -> Features {
+    let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name).join(FEATURES);
+    // A run that was killed leaves one behind.
+    let _ = files.remove_dir_all(&home);
+    let (options, report) = (BuildOptions { memory: MEMORY, ..BuildOptions::default() }, &mut |_| {});
+    let mut builder = Builder::begin(files, &home, &options, report).unwrap();
+    for number in 0..100 {
+        builder.page(&WebUrl::parse(&format!("http://a.org/{number}")).unwrap(), &[]).unwrap();
+    }
+    builder.finish().unwrap();
+    Features::open(files, &home).unwrap()
+}
+
+/// Rows, least and greatest value of a column.
+fn summed(files: &Files, path: &Path) -> String {
+    let fields = ["url_key", "value"].map(|name| Field::new(name, DataType::Int64, false));
+    let schema = Arc::new(Schema::new(fields.to_vec()));
+    let source = Source::new(path.parent().unwrap(), schema, vec![path.to_path_buf()], Vec::new());
+    let session = Session::with_source(files, source, Options::new(Random::from_seed(1))).unwrap();
+    let asked = "select count(*) as n, min(value) as least, max(value) as most from documents";
+    let mut out = Vec::new();
+    let query = session.plan(asked, Language::Sql).unwrap();
+    query.run(&mut JsonSink::new(&mut out), &mut |_| {}, &Cancel::new()).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+#[test]
+fn two_who_keep_the_same_column_at_the_same_time_do_not_meet() {
+    let files = Files::real();
+    let features = on_disk(&files, "columns_at_the_same_time");
+    let keep = |values: &dyn Fn(u64) -> Option<i64>| {
+        keep_column_of(&files, &features, "component", Values::Integers(values), MEMORY).unwrap()
+    };
+    let path = column_path(&features, "component");
+    // While the first one sorts, a second one begins and ends.
+    let first = |id: u64| {
+        if id == 50 {
+            assert_eq!(keep(&|id| Some(-(id as i64))), 100);
+            assert_eq!(summed(&files, &path), "{\"n\":100,\"least\":-99,\"most\":0}\n");
+        }
+        Some(id as i64)
+    };
+    assert_eq!(keep(&first), 100);
+    assert_eq!(summed(&files, &path), "{\"n\":100,\"least\":0,\"most\":99}\n", "the last one counts");
+    let names = |dir: &Path| -> Vec<String> {
+        files.list(dir).unwrap().into_iter().map(|entry| entry.name).collect()
+    };
+    assert_eq!(names(path.parent().unwrap()), ["component.parquet"]);
+    assert_eq!(names(&features.dir().with_file_name("keeping")), ["1.lock", "2.lock"]);
+    files.remove_dir_all(features.dir().parent().unwrap()).unwrap();
 }

@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 use mattock_env::{Env, is_url};
 use mattock_query::Cancel;
-use mattock_study::report::{self, DataSet, Progress, ReportError, ReportOptions, Subject};
+use mattock_study::report::{self, DataSet, Missing, Progress, ReportError, ReportOptions, Subject};
 
 use crate::args::report::ReportArgs;
 use crate::exit::{Ended, Usage};
@@ -46,11 +46,19 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<Ended> {
     }
     if let (Some(path), false) = (&page, args.quiet) {
         eprintln!("The report is {} (open it in a browser).", path.display());
-        for missing in &data.missing {
-            eprintln!("Not in it yet: {}. This makes it: {}", missing.figures, missing.command);
-        }
+        data.missing.iter().for_each(|missing| eprintln!("{}", told(missing)));
     }
     Ok(Ended::Done)
+}
+
+/// What is said of figures that are not there, or are not of these documents.
+fn told(missing: &Missing) -> String {
+    let Missing { figures, why, command } = missing;
+    let command = command.as_ref().map_or(String::new(), |command| format!(". This makes it: {command}"));
+    match *figures {
+        "features" => format!("Note: {why}{command}"),
+        _ => format!("Not in it: {figures} ({why}){command}"),
+    }
 }
 
 /// Where the page goes; `None` if only JSON is wanted.
@@ -85,10 +93,12 @@ fn gather(env: &Env, args: &ReportArgs, cancel: &Cancel) -> anyhow::Result<DataS
     let session = repository.session(asked)?;
     let shown = quoted(&args.dir.display().to_string());
     let as_of = args.engine.as_of.as_deref().map(quoted);
+    let features = args.features.as_ref().map(|home| (home.as_path(), quoted(&home.display().to_string())));
     let subject = Subject {
         root: &root,
         name: &name_of(&root),
         shown: &shown,
+        features: features.as_ref().map(|(home, shown)| (*home, shown.as_str())),
         as_of: as_of.as_deref(),
         version: env!("CARGO_PKG_VERSION"),
     };

@@ -4,7 +4,7 @@ use mattock_plot::chart::{Axis, Bar, BarChart, Tone};
 use mattock_plot::format;
 use mattock_plot::report::{Column, Command, Section, Table};
 
-use super::super::{DataSet, Missing, Shares, Spread};
+use super::super::{DataSet, Shares, Spread};
 use super::parts::others;
 use super::{charted, figures, section, shown};
 
@@ -171,16 +171,32 @@ fn copies(data: &DataSet) -> Section {
             let crawled = data.links.as_ref().map_or(0, |links| links.urls_crawled);
             rows.push(("Near-duplicates", share(near.copies, crawled), "copies.near.copies"));
         }
-        None => text = missing(data, "copies.near", "Near-duplicates were not looked for yet."),
+        None => text = missing(data, "copies.near", "Near-duplicates are not in it"),
+    }
+    if copies.near.is_some()
+        && let Some(note) = note(data, "features")
+    {
+        text = note;
     }
     Section { table: Some(figures(data, &rows)), ..section(data, "Copies", &text, &["copies"]) }
 }
 
-/// A sentence on what is not here, and how to get it.
+/// Sentences on what is not here, why, and how to get it.
 pub(super) fn missing(data: &DataSet, figures: &str, sentence: &str) -> String {
-    let found = data.missing.iter().find(|missing| missing.figures == figures);
-    let command = |missing: &Missing| format!("{sentence} This makes them: {}", missing.command);
-    found.map_or_else(|| sentence.to_owned(), command)
+    match note(data, figures) {
+        Some(note) => format!("{sentence}. {note}"),
+        None => format!("{sentence}."),
+    }
+}
+
+/// Why figures are missing or are of something else, and what to do about it.
+pub(super) fn note(data: &DataSet, figures: &str) -> Option<String> {
+    let missing = data.lacks(figures)?;
+    let mut letters = missing.why.chars();
+    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    let sentence: String = first.chain(letters).collect();
+    let command = missing.command.as_ref().map(|command| format!(" This makes them: {command}"));
+    Some(format!("{sentence}.{}", command.unwrap_or_default()))
 }
 
 fn change(data: &DataSet) -> Section {

@@ -6,7 +6,7 @@ use mattock_plot::format;
 use mattock_plot::report::{Column, Section, Table};
 
 use super::super::{DataSet, DegreeFigures, GraphFigures, LinkFigures, Ranked};
-use super::content::missing;
+use super::content::{missing, note};
 use super::{charted, figures, section, shown};
 
 /// Points of a law's line.
@@ -14,17 +14,16 @@ const LAW_POINTS: u32 = 60;
 
 pub(super) fn sections(data: &DataSet) -> Vec<Section> {
     let Some(links) = &data.links else {
-        let text = missing(
-            data,
-            "links",
-            "There are no feature databases yet: links, degrees, components and ranks come from them.",
-        );
+        let text = missing(data, "links", "Links, degrees, components and ranks come from feature databases");
         return vec![Section { title: "Links".into(), text, ..Section::default() }];
     };
-    let mut sections =
-        vec![counts(data, links), degrees(data, links), bowtie(data, links), graphs(data, links)];
+    let mut sections = vec![counts(data, links)];
+    if let Some(graph) = &links.page_graph {
+        sections.extend([degrees(data, graph), bowtie(data, graph)]);
+    }
+    sections.push(graphs(data, links));
     let tops = [
-        ("Pages linked to most", "URL", "links.page_graph.top", Some(&links.page_graph)),
+        ("Pages linked to most", "URL", "links.page_graph.top", links.page_graph.as_ref()),
         ("Hosts linked to most", "Host", "links.host_graph.top", links.host_graph.as_ref()),
         ("Domains linked to most", "Domain", "links.domain_graph.top", links.domain_graph.as_ref()),
     ];
@@ -54,7 +53,9 @@ fn counts(data: &DataSet, links: &LinkFigures) -> Section {
         ));
         rows.push(("… to another domain", share(reach.between_domains), "links.reach.between_domains"));
     }
-    let text = format!("Of generation {} of the feature databases.", links.generation);
+    let mut text = format!("Of generation {} of the feature databases.", links.generation);
+    let notes = ["features", "links.reach"].into_iter().filter_map(|figures| note(data, figures));
+    notes.for_each(|note| text += &format!("\n\n{note}"));
     let named =
         ["links.urls", "links.urls_crawled", "links.links", "links.hosts", "links.domains", "links.reach"];
     Section { table: Some(figures(data, &rows)), ..section(data, "Links", &text, &named) }
@@ -85,8 +86,7 @@ fn law(direction: &str, law: &PowerLaw, most: u32) -> Series {
     Series::new(format!("{direction}: exponent {:.2} ± {:.2}", law.alpha, law.error), points)
 }
 
-fn degrees(data: &DataSet, links: &LinkFigures) -> Section {
-    let graph = &links.page_graph;
+fn degrees(data: &DataSet, graph: &GraphFigures) -> Section {
     let laws = [("in", &graph.in_degrees), ("out", &graph.out_degrees)];
     let chart = LogLogChart {
         title: "In- and out-degrees".into(),
@@ -112,11 +112,11 @@ fn degrees(data: &DataSet, links: &LinkFigures) -> Section {
     charted(data, "Degrees", &text, &named, chart.render())
 }
 
-fn bowtie(data: &DataSet, links: &LinkFigures) -> Section {
+fn bowtie(data: &DataSet, graph: &GraphFigures) -> Section {
     let chart = BowtieChart {
         title: "The bow-tie of the pages".into(),
         what: "URLs".into(),
-        sizes: links.page_graph.bowtie.sizes(),
+        sizes: graph.bowtie.sizes(),
         ..BowtieChart::default()
     };
     let text = format!(
@@ -129,7 +129,7 @@ fn bowtie(data: &DataSet, links: &LinkFigures) -> Section {
 /// Pages, hosts and domains side by side.
 fn graphs(data: &DataSet, links: &LinkFigures) -> Section {
     let graphs: Vec<(&str, &GraphFigures)> = [
-        ("URLs", Some(&links.page_graph)),
+        ("URLs", links.page_graph.as_ref()),
         ("Hosts", links.host_graph.as_ref()),
         ("Domains", links.domain_graph.as_ref()),
     ]
@@ -176,9 +176,18 @@ fn graphs(data: &DataSet, links: &LinkFigures) -> Section {
         "links.host_graph.strong_components",
         "links.domain_graph.strong_components",
     ];
-    let text = named[..3].iter().map(|figure| data.definition(figure)).collect::<Vec<_>>().join(" ")
-        + " A host or a domain links to another if any of its pages does; links to itself are not counted.";
-    Section { table: Some(table), ..section(data, "Three graphs", &text, &named) }
+    let defined = named[..3].iter().map(|figure| data.definition(figure)).filter(|text| !text.is_empty());
+    let last =
+        "A host or a domain links to another if any of its pages does; links to itself are not counted.";
+    let mut text = defined.chain([last]).collect::<Vec<_>>().join(" ");
+    let left_out =
+        [("links.page_graph", "URLs"), ("links.host_graph", "hosts"), ("links.domain_graph", "domains")];
+    for (figures, what) in left_out.into_iter().filter(|(figures, _)| data.lacks(figures).is_some()) {
+        text += "\n\n";
+        text += &missing(data, figures, &format!("The graph of {what} is left out"));
+    }
+    let table = (!graphs.is_empty()).then_some(table);
+    Section { table, ..section(data, "Three graphs", &text, &named) }
 }
 
 fn share(part: u64, graph: &GraphFigures) -> String {

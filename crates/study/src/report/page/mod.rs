@@ -10,6 +10,7 @@ use mattock_plot::format;
 use mattock_plot::report::{Column, Command, Report, Section, Table, Tile};
 
 use super::DataSet;
+use super::ask::report_command;
 
 /// Characters of a URL that a table shows.
 const SHOWN_MAX: usize = 120;
@@ -86,10 +87,16 @@ fn cite(data: &DataSet) -> Section {
         (Some(first), Some(last)) => format!(", fetched from {first} to {last}"),
         _ => String::new(),
     };
+    let of_features = data.links.as_ref().map_or(String::new(), |links| {
+        format!(
+            " Links and near-duplicates are those of generation {} of the feature databases as it was built, whatever date is asked for.",
+            links.generation
+        )
+    });
     let text = format!(
         "“{}”: {} of {} ({}) of {} in {}{span}. Crawled, stored or measured with Mattock {}.\n\n\
          Figures of a growing crawl hold for what was committed when the report was made. “--as-of” with the date of the last fetch \
-         leaves out what came later, in this report as in any query.",
+         leaves out what came later, in this report as in any query.{of_features}",
         data.name,
         format::counted(size.instances, "instance", "instances"),
         format::counted(size.urls, "URL", "URLs"),
@@ -118,19 +125,11 @@ fn cite(data: &DataSet) -> Section {
     if let Some(links) = &data.links {
         rows.push(vec!["Features".into(), format!("generation {}", links.generation)]);
     }
-    let mut again = vec![Command::new(
-        format!("mattock report {} --seed {}{}", data.repository, data.content.sample_seed, as_of(data)),
-        "this page",
-    )];
-    again.push(Command::new(
-        format!(
-            "mattock report {} --seed {}{} --json",
-            data.repository,
-            data.content.sample_seed,
-            as_of(data)
-        ),
-        "the same figures as one JSON object, each with its definition and its command",
-    ));
+    let report = report_command(&data.repository, data.features.as_deref());
+    let report = format!("{report} --seed {}{}", data.content.sample_seed, as_of(data));
+    let json = "the same figures as one JSON object, each with its definition and its command";
+    let again =
+        vec![Command::new(report.clone(), "this page"), Command::new(format!("{report} --json"), json)];
     let table = Table { columns: vec![Column::text("What"), Column::text("Value")], rows };
     Section { title: "How to cite and repeat".into(), text, table: Some(table), again, chart: None }
 }

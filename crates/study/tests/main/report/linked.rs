@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int64Array, RecordBatch};
 use mattock_features::{BuildOptions, Features, build_from_ids};
-use mattock_query::Cancel;
+use mattock_query::{Cancel, VALUES_VERSION, VALUES_VERSION_KEY};
 use mattock_study::FEATURES;
 use mattock_study::report::{Reach, ReportOptions};
 use parquet::arrow::ArrowWriter;
+use parquet::file::metadata::KeyValue;
 
 use crate::report::world::{ROOT, World, small};
 
@@ -31,7 +32,7 @@ fn links_are_counted_by_how_far_they_lead() {
     let links = world.report().links.unwrap();
     assert_eq!((links.urls, links.urls_crawled, links.links, links.hosts, links.domains), (7, 5, 10, 5, 4));
     assert_eq!(links.reach, Some(Reach { within_host: 5, within_domain: 2, between_domains: 3 }));
-    let graph = &links.page_graph;
+    let graph = links.page_graph.as_ref().unwrap();
     assert_eq!((graph.nodes, graph.links), (7, 10));
     // Of nine links between different pages six are answered.
     assert_eq!(graph.reciprocity, 6.0 / 9.0);
@@ -85,15 +86,13 @@ fn a_graph_of_numbers_has_no_hosts() {
     let links = data.links.as_ref().unwrap();
     assert_eq!((links.urls, links.links), (4, 4));
     assert!(links.reach.is_none() && links.host_graph.is_none() && links.domain_graph.is_none());
-    assert_eq!(links.page_graph.top[0].name, "0");
-    assert_eq!(links.page_graph.bowtie.sizes(), [3, 1, 0, 0, 0, 0]);
+    let graph = links.page_graph.as_ref().unwrap();
+    assert_eq!(graph.top[0].name, "0");
+    assert_eq!(graph.bowtie.sizes(), [3, 1, 0, 0, 0, 0]);
     mattock_plot::markup::check(&data.to_html());
 }
 
-#[test]
-fn clusters_that_were_kept_are_counted() {
-    let world = World::new(&small());
-    world.link(&LINKS);
+fn keep_clusters(world: &World, version: &str) {
     let features = Features::open(&world.files, &Path::new(ROOT).join(FEATURES)).unwrap();
     let columns: [(&str, Vec<i64>); 2] =
         [("url_key", (0..7).collect()), ("value", vec![0, 0, 2, 2, 2, 5, 6])];
@@ -101,9 +100,21 @@ fn clusters_that_were_kept_are_counted() {
     let batch = RecordBatch::try_from_iter(columns).unwrap();
     let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), None).unwrap();
     writer.write(&batch).unwrap();
+    writer.append_key_value_metadata(KeyValue::new(VALUES_VERSION_KEY.into(), version.to_owned()));
     let directory = features.dir().join("columns");
     world.files.create_dir_all(&directory).unwrap();
     world.files.write_atomic(&directory.join("cluster.parquet"), &writer.into_inner().unwrap()).unwrap();
+}
+
+#[test]
+fn clusters_that_were_kept_are_counted() {
+    let world = World::new(&small());
+    world.link(&LINKS);
+    keep_clusters(&world, "2");
+    let result = world.report_with(&ReportOptions::default(), None, &Cancel::new());
+    let said = result.unwrap_err().to_string();
+    assert!(said.contains("version \"2\"") && said.ends_with("`mattock duplicates` makes it anew"), "{said}");
+    keep_clusters(&world, VALUES_VERSION);
     let data = world.report();
     let near = data.copies.near.unwrap();
     assert_eq!((near.pages, near.clusters, near.copies, near.pages_most), (5, 2, 3, 3));

@@ -103,9 +103,13 @@ impl World {
     }
 
     pub(crate) fn session(&self, threads: usize) -> Session {
+        self.session_with(threads, None)
+    }
+
+    fn session_with(&self, threads: usize, as_of_ms: Option<i64>) -> Session {
         let snapshot = Snapshot::open(&self.files, Path::new(ROOT), &[], &IndexOptions::default()).unwrap();
         let mut options = Options::new(Random::from_seed(5));
-        options.threads = threads;
+        (options.threads, options.as_of_ms) = (threads, as_of_ms);
         Session::open(&self.files, snapshot, options).unwrap()
     }
 
@@ -134,14 +138,39 @@ impl World {
         cancel: &Cancel,
     ) -> Result<DataSet, ReportError> {
         let session = self.session(options.threads);
-        let subject = Subject {
-            root: Path::new(ROOT),
-            name: "some-crawl",
-            shown: "some-crawl",
-            as_of: None,
-            version: "0.0.0-test",
-        };
+        let subject = subject(None, None);
         gather(&self.files, &session, &subject, crawl, options, &mut |_| {}, cancel)
+    }
+
+    /// A report as of so many seconds after the start, which a user writes as `shown`.
+    pub(crate) fn report_as_of(&self, second: i64, shown: &str) -> DataSet {
+        let session = self.session_with(1, Some((START + second) * 1000));
+        let (options, cancel) = (ReportOptions::default(), Cancel::new());
+        self.report_on(&session, None, Some(shown), &options, &cancel).unwrap()
+    }
+
+    /// A report with the features of another directory, or as of a date that the session knows.
+    pub(crate) fn report_on(
+        &self,
+        session: &Session,
+        features: Option<(&Path, &str)>,
+        as_of: Option<&str>,
+        options: &ReportOptions,
+        cancel: &Cancel,
+    ) -> Result<DataSet, ReportError> {
+        let subject = subject(features, as_of);
+        gather(&self.files, session, &subject, None, options, &mut |_| {}, cancel)
+    }
+}
+
+fn subject<'a>(features: Option<(&'a Path, &'a str)>, as_of: Option<&'a str>) -> Subject<'a> {
+    Subject {
+        root: Path::new(ROOT),
+        name: "some-crawl",
+        shown: "some-crawl",
+        features,
+        as_of,
+        version: "0.0.0-test",
     }
 }
 

@@ -1,19 +1,24 @@
 //! What the links tell: how many there are, between whom, how degrees are distributed, how the graph hangs together, who is linked to most.
 //!
-//! Made of the feature databases, if there are any. A graph that takes no more than half of the memory is taken into it
-//! ([`Csr`]); a larger one is walked as it is stored, which takes several times as long. Beside it algorithms need some 30 bytes a node.
+//! Made of the feature databases, if there are any. Before a graph is opened its size is held against the memory, with what algorithms
+//! keep for each node beside it (44 bytes, or 170 while links are coded): it is taken into memory as lists ([`Csr`]) if these fit, and
+//! is walked as it is stored otherwise, which takes several times as long. One that does not fit even so is left out, and
+//! told as missing with the memory that would do. One graph is in memory at a time.
+
+mod define;
 
 use mattock_env::Files;
-use mattock_features::{Direction, Features, FeaturesError, Grain, Hosts, Links};
+use mattock_features::{Direction, Features, FeaturesError, Grain, Hosts, LinkSize};
 use mattock_graph::{
-    Adjacency, Csr, PARTS, PageRankOptions, PowerLaw, bowtie, degrees, pagerank, stats, strong_components,
-    top, weak_components,
+    Adjacency, BOWTIE_BYTES, Csr, Form, GraphError, PARTS, PageRankOptions, PowerLaw, bowtie, coded_within,
+    degrees, form_within, pagerank, stats, strong_components, top, weak_components,
 };
+use mattock_plot::format;
 use serde::Serialize;
 
-use super::ReportOptions;
 use super::ask::Desk;
 use super::error::Result;
+use super::{Missing, ReportOptions};
 
 /// Pages, hosts and domains that are told by name.
 const TOP: usize = 15;
@@ -33,11 +38,11 @@ pub struct LinkFigures {
     pub domains: u64,
     /// Links between URLs, each once.
     pub links: u64,
-    /// Where links lead; nothing for a graph without URLs.
+    /// Where links lead; nothing for a graph without URLs, or if there is not enough memory.
     pub reach: Option<Reach>,
-    /// The graph of URLs.
-    pub page_graph: GraphFigures,
-    /// The graph of hosts; nothing for a graph without URLs.
+    /// The graph of URLs; nothing if there is not enough memory.
+    pub page_graph: Option<GraphFigures>,
+    /// The graph of hosts; nothing for a graph without URLs, or if there is not enough memory.
     pub host_graph: Option<GraphFigures>,
     /// The graph of domains, likewise.
     pub domain_graph: Option<GraphFigures>,
@@ -143,10 +148,12 @@ pub(crate) fn open(files: &Files, dir: &std::path::Path) -> Result<Option<Featur
     }
 }
 
+/// Figures whose graph fits into memory; the others are added to what is `missing`.
 pub(crate) fn gather(
     desk: &mut Desk<'_>,
     features: &Features,
     options: &ReportOptions,
+    missing: &mut Vec<Missing>,
 ) -> Result<LinkFigures> {
     desk.begin("links between pages")?;
     let counts = features.counts();
@@ -154,49 +161,119 @@ pub(crate) fn gather(
         .has_urls()
         .then(|| Ok::<_, FeaturesError>((features.urls()?, features.hosts()?)))
         .transpose()?;
-    let (out, into) = both(features, Grain::Pages)?;
-    let reach = names.as_ref().map(|(_, hosts)| reach(&out, hosts));
-    let page_graph = figures(&out, &into, options, |node| {
-        let url = names.as_ref().map(|(urls, _)| urls.url(u64::from(node))).transpose()?.flatten();
-        Ok(url.unwrap_or_else(|| node.to_string()))
-    })?;
-    drop((out, into));
-    let (mut host_graph, mut domain_graph) = (None, None);
-    if let Some((_, hosts)) = &names {
-        desk.begin("links between hosts")?;
-        let (out, into) = both(features, Grain::Hosts)?;
-        host_graph =
-            Some(figures(&out, &into, options, |node| Ok(hosts.host(u64::from(node)).unwrap_or_default()))?);
-        desk.begin("links between domains")?;
-        let (out, into) = both(features, Grain::Domains)?;
-        domain_graph = Some(figures(&out, &into, options, |node| {
-            Ok(hosts.domain(u64::from(node)).unwrap_or_default())
-        })?);
-    }
-    define(desk);
-    Ok(LinkFigures {
+    let mut figures = LinkFigures {
         generation: features.generation(),
         urls: counts.urls,
         urls_crawled: counts.crawled,
         hosts: counts.hosts,
         domains: counts.domains,
         links: counts.links,
-        reach,
-        page_graph,
-        host_graph,
-        domain_graph,
-    })
+        reach: None,
+        page_graph: None,
+        host_graph: None,
+        domain_graph: None,
+    };
+    let graph = |grain| Graph { features, grain, options };
+    if let Some((_, hosts)) = &names {
+        figures.reach = found(graph(Grain::Pages).reach(hosts)?, "links.reach", desk, missing);
+    }
+    let pages = graph(Grain::Pages).figures(|node| {
+        let url = names.as_ref().map(|(urls, _)| urls.url(u64::from(node))).transpose()?.flatten();
+        Ok(url.unwrap_or_else(|| node.to_string()))
+    })?;
+    figures.page_graph = found(pages, "links.page_graph", desk, missing);
+    if let Some((_, hosts)) = &names {
+        desk.begin("links between hosts")?;
+        let name = |node| Ok(hosts.host(u64::from(node)).unwrap_or_default());
+        let of_hosts = graph(Grain::Hosts).figures(name)?;
+        figures.host_graph = found(of_hosts, "links.host_graph", desk, missing);
+        desk.begin("links between domains")?;
+        let name = |node| Ok(hosts.domain(u64::from(node)).unwrap_or_default());
+        let of_domains = graph(Grain::Domains).figures(name)?;
+        figures.domain_graph = found(of_domains, "links.domain_graph", desk, missing);
+    }
+    define::define(desk, &figures);
+    Ok(figures)
 }
 
-fn both(features: &Features, grain: Grain) -> Result<(Links, Links)> {
-    Ok((features.links(grain, Direction::Out)?, features.links(grain, Direction::In)?))
+/// What was found, or why it was not, for the user.
+fn found<T>(
+    result: std::result::Result<T, GraphError>,
+    figures: &'static str,
+    desk: &Desk<'_>,
+    missing: &mut Vec<Missing>,
+) -> Option<T> {
+    let error = match result {
+        Ok(found) => return Some(found),
+        Err(error) => error,
+    };
+    let lack = match error {
+        GraphError::Memory { nodes, arcs, needed, memory } => Missing {
+            figures,
+            why: format!(
+                "{} nodes and {} links need about {} of memory, and {} are allowed",
+                format::integer(nodes),
+                format::integer(arcs),
+                format::bytes(needed as f64),
+                format::bytes(memory as f64)
+            ),
+            command: Some(format!("{} --memory {}MiB", desk.report_command(), needed.div_ceil(1 << 20))),
+        },
+        error @ GraphError::Nodes { .. } => Missing { figures, why: error.to_string(), command: None },
+    };
+    missing.push(lack);
+    None
+}
+
+/// A graph that was not opened yet.
+struct Graph<'a> {
+    features: &'a Features,
+    grain: Grain,
+    options: &'a ReportOptions,
+}
+
+impl Graph<'_> {
+    fn size(&self, direction: Direction) -> Result<LinkSize> {
+        Ok(self.features.link_size(self.grain, direction)?)
+    }
+
+    /// Where its links lead, if its nodes are pages.
+    fn reach(&self, hosts: &Hosts) -> Result<std::result::Result<Reach, GraphError>> {
+        let memory = self.options.memory_bytes as u64;
+        if let Err(error) = coded_within(&[self.size(Direction::Out)?], 0, memory) {
+            return Ok(Err(error));
+        }
+        Ok(Ok(reach(&self.features.links(self.grain, Direction::Out)?, hosts)))
+    }
+
+    /// Measures it in the form that memory allows.
+    fn figures(
+        &self,
+        name: impl Fn(u32) -> Result<String>,
+    ) -> Result<std::result::Result<GraphFigures, GraphError>> {
+        let sizes = [self.size(Direction::Out)?, self.size(Direction::In)?];
+        let form = match form_within(&sizes, BOWTIE_BYTES, self.options.memory_bytes as u64) {
+            Ok(form) => form,
+            Err(error) => return Ok(Err(error)),
+        };
+        let links = |direction| self.features.links(self.grain, direction);
+        let measured = match form {
+            Form::Lists => {
+                let out = Csr::load(&links(Direction::Out)?);
+                let into = Csr::load(&links(Direction::In)?);
+                measured(&out, &into, self.options, name)
+            }
+            Form::Coded => measured(&links(Direction::Out)?, &links(Direction::In)?, self.options, name),
+        };
+        measured.map(Ok)
+    }
 }
 
 /// Counts links by how far they lead: a host is a range of ids, and the targets of a page that are of one host stand side by side.
-fn reach(out: &Links, hosts: &Hosts) -> Reach {
+fn reach(out: &impl Adjacency, hosts: &Hosts) -> Reach {
     let mut reach = Reach::default();
     let ((mut host, mut domain), (mut other, mut other_domain)) = ((0..0, 0), (0..0, 0));
-    Adjacency::scan(out, 0..Adjacency::nodes(out), |node, targets| {
+    out.scan(0..out.nodes(), |node, targets| {
         let node = u64::from(node);
         if !host.contains(&node) {
             let number = hosts.host_of(node);
@@ -221,20 +298,7 @@ fn reach(out: &Links, hosts: &Hosts) -> Reach {
     reach
 }
 
-/// Measures a graph, in memory if it fits.
-fn figures(
-    out: &Links,
-    into: &Links,
-    options: &ReportOptions,
-    name: impl Fn(u32) -> Result<String>,
-) -> Result<GraphFigures> {
-    let bytes = 2 * Csr::bytes_for(out.nodes(), out.arcs());
-    if bytes <= options.memory_bytes as u64 / 2 {
-        return measured(&Csr::load(out), &Csr::load(into), options, name);
-    }
-    measured(out, into, options, name)
-}
-
+/// One thing after the other, so that no two need their memory at once: it never takes more than the bow-tie does.
 fn measured<A: Adjacency>(
     out: &A,
     into: &A,
@@ -242,10 +306,13 @@ fn measured<A: Adjacency>(
     name: impl Fn(u32) -> Result<String>,
 ) -> Result<GraphFigures> {
     let stats = stats(out, into);
+    let counted = |sizes: &[u32]| (sizes.len() as u64, sizes.first().copied().map_or(0, u64::from));
+    let (weak_components, weak_component_most) = counted(weak_components(out).sizes());
     let strong = strong_components(out);
-    let weak = weak_components(out);
-    let bowtie = bowtie(out, into, &strong);
-    let [core, leading_in, leading_out, tubes, tendrils, disconnected] = PARTS.map(|part| bowtie.size(part));
+    let (strong_components, strong_component_most) = counted(strong.sizes());
+    let parts = bowtie(out, into, &strong);
+    let [core, leading_in, leading_out, tubes, tendrils, disconnected] = PARTS.map(|part| parts.size(part));
+    drop((strong, parts));
     let ranked = PageRankOptions { threads: options.threads, ..PageRankOptions::default() };
     let ranks = pagerank(into, &degrees(out), &ranked).ranks;
     let mut first = Vec::new();
@@ -256,17 +323,16 @@ fn measured<A: Adjacency>(
             in_degree: into.degree(node) as u64,
         });
     }
-    let most = |sizes: &[u32]| sizes.first().copied().map_or(0, u64::from);
     Ok(GraphFigures {
         nodes: stats.nodes,
         links: stats.arcs,
         reciprocity: stats.reciprocity,
         in_degrees: degree_figures(stats.in_degrees),
         out_degrees: degree_figures(stats.out_degrees),
-        strong_components: strong.sizes().len() as u64,
-        strong_component_most: most(strong.sizes()),
-        weak_components: weak.sizes().len() as u64,
-        weak_component_most: most(weak.sizes()),
+        strong_components,
+        strong_component_most,
+        weak_components,
+        weak_component_most,
         bowtie: BowtieSizes { core, leading_in, leading_out, tubes, tendrils, disconnected },
         top: first,
     })
@@ -279,84 +345,5 @@ fn degree_figures(found: mattock_graph::Degrees) -> DegreeFigures {
         zero: found.zero,
         power_law: found.power_law,
         histogram: found.histogram,
-    }
-}
-
-fn define(desk: &mut Desk<'_>) {
-    let info = desk.command("features info");
-    desk.define(
-        &info,
-        &[
-            (
-                "links.urls",
-                "URLs of the link graph: those that were crawled, and those that crawled pages only link to.",
-            ),
-            ("links.urls_crawled", "Those of them that were crawled."),
-            ("links.hosts", "Hosts of all URLs of the link graph."),
-            ("links.domains", "Domains of all URLs of the link graph."),
-            (
-                "links.links",
-                "Links from one URL to another, each pair once, links of a page to itself included.",
-            ),
-        ],
-    );
-    let report = format!("{} --json", desk.command("report"));
-    desk.define(
-        &report,
-        &[
-            ("links.reach.within_host", "Links to a page of the same host."),
-            ("links.reach.within_domain", "Links to another host of the same domain."),
-            ("links.reach.between_domains", "Links to another domain."),
-        ],
-    );
-    let stats = desk.command("graph stats");
-    desk.define(
-        &stats,
-        &[
-            (
-                "links.page_graph.reciprocity",
-                "Reciprocity is the share of links between two different URLs that are answered by a link back.",
-            ),
-            (
-                "links.page_graph.in_degrees",
-                "How many URLs have how many links to them; the exponent is fitted by maximum likelihood.",
-            ),
-            (
-                "links.page_graph.out_degrees",
-                "How many URLs have how many links; those that were not crawled have none.",
-            ),
-            (
-                "links.page_graph.strong_components",
-                "Within a strongly connected component every URL can be reached from every other.",
-            ),
-            (
-                "links.page_graph.weak_components",
-                "Within a weakly connected component the same holds if links may be followed both ways.",
-            ),
-        ],
-    );
-    let bowtie = desk.command("graph bowtie");
-    desk.define(
-        &bowtie,
-        &[(
-            "links.page_graph.bowtie",
-            "The largest strongly connected component, what leads to it, what it leads to, and the rest (Broder et al., 2000).",
-        )],
-    );
-    for (figure, grain) in
-        [("links.host_graph.strong_components", "hosts"), ("links.domain_graph.strong_components", "domains")]
-    {
-        let command = format!("{stats} --grain {grain}");
-        desk.define(&command, &[(figure, &format!("The same of the graph of {grain}."))]);
-    }
-    for (figure, grain, what) in [
-        ("links.page_graph.top", "", "URLs"),
-        ("links.host_graph.top", " --grain hosts", "hosts"),
-        ("links.domain_graph.top", " --grain domains", "domains"),
-    ] {
-        let command = format!("{}{grain} --by pagerank", desk.command("graph top"));
-        let definition =
-            format!("The {what} with the highest PageRank, with a probability of 0.85 to follow a link.");
-        desk.define(&command, &[(figure, &definition)]);
     }
 }
