@@ -130,7 +130,8 @@ def pages(kind, place):
 
 def with_trafilatura(paths):
     import trafilatura
-    return in_python(paths, lambda html: trafilatura.extract(html) or "")
+    # Comments are no part of the main text, neither in the gold texts nor here.
+    return in_python(paths, lambda html: trafilatura.extract(html, include_comments=False) or "")
 
 
 def with_resiliparse(paths):

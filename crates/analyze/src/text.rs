@@ -6,15 +6,17 @@
 //! 1. [`tree`]: a light tree out of the scanner's tags, in one array in the order of the page. `names` says which elements open blocks or are never shown,
 //!    `classes` what the words of `class` and `id` give away.
 //! 2. [`blocks`]: runs of text between block boundaries, with their words, linked words and sentences. Sums over any element are differences of two entries.
-//! 3. [`waste`]: elements that say they are navigation, comments, sharing and the like, or that hold nothing but links, unless most of the page is in them.
-//! 4. [`place`]: the element that holds the main text: the greatest sum of what its blocks are worth, where links and scraps cost.
-//! 5. [`write`]: the blocks of that element that are not waste.
+//! 3. [`declared`]: the part that the page itself declares to be its main one, if it does. Nothing else counts then.
+//! 4. [`waste`]: elements that say they are navigation, comments, sharing and the like, or that hold nothing but links, unless most of the page is in them.
+//! 5. [`place`]: the element that holds the main text: the greatest sum of what its blocks are worth, where links and scraps cost.
+//! 6. [`write`]: the blocks of that element that are not waste.
 //!
 //! Bounds: depth, elements and text are capped ([`tree::DEPTH_MAX`], [`tree::NODES_MAX`], [`TEXT_BYTES_MAX`]); what is beyond
 //! counts as not written.
 
 mod blocks;
 mod classes;
+mod declared;
 mod names;
 mod place;
 mod tree;
@@ -32,7 +34,10 @@ const WORDS_MIN: u32 = 25;
 /// The main text of a page, a line per block; empty if it has none.
 pub(crate) fn main_text(html: &str) -> String {
     let tree = Tree::read(html);
-    let page = Page::new(&tree, html);
+    let mut page = Page::new(&tree, html);
+    if let Some(main) = declared::find(&tree, &page) {
+        page.look_within(main);
+    }
     let mut waste = waste::Waste::find(&tree, &page, waste::Care::All);
     let mut place = place::find(&tree, &page, &waste);
     if page.kept_words(place, &waste) < WORDS_MIN.min(page.words() / 2) {
@@ -84,6 +89,23 @@ mod tests {
         ] {
             assert_eq!(main_text(&page(&around)), expected, "{around}");
         }
+    }
+
+    #[test]
+    fn what_a_page_declares_is_its_main_part_even_without_prose() {
+        let list = "<h1>Classes</h1><ul><li><a href=a>Apple</a><ul><li><a href=b>Boskoop</a></ul><li><a href=c>Cherry</a></ul>";
+        let expected = "Classes\nApple\nBoskoop\nCherry";
+        let small_print = "<footer><p>For further reference see the documentation, which has more detailed descriptions, definitions of terms, \
+            workarounds, and examples that work. All rights reserved, in this and in other countries, and their affiliates.</p></footer>";
+        for declared in [format!("<main>{list}</main>"), format!("<div role=main>{list}</div>")] {
+            let html = format!("<nav><a href=x>Overview</a> <a href=y>Tree</a></nav>{declared}{small_print}");
+            assert_eq!(main_text(&html), expected, "{html}");
+        }
+        // One that holds next to nothing is not believed, nor is one of several.
+        let elsewhere = format!("<main><h1>Welcome</h1></main><div>{ARTICLE}</div>");
+        assert!(main_text(&page(&elsewhere)).contains("The second one"));
+        let twice = format!("<main><p>Nothing, as yet.</p></main><main>{ARTICLE}</main>");
+        assert!(main_text(&page(&twice)).contains("The second one"));
     }
 
     #[test]

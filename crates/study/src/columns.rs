@@ -92,8 +92,8 @@ impl Values<'_> {
     }
 }
 
-/// Keeps a column of a generation, in so much memory, in the place of the one that has its name; how many values it has. Whoever has
-/// computed something from a generation keeps it there, whatever has been built since.
+/// Keeps a column of a generation, in so much memory, in the place of the one that has its name; how many values it has. Refused if the
+/// generation is not in use any more.
 pub fn keep_column_of(
     files: &Files,
     features: &Features,
@@ -101,6 +101,7 @@ pub fn keep_column_of(
     values: Values<'_>,
     memory: u64,
 ) -> Result<u64> {
+    features.still_in_use()?;
     let path = column_path(features, name);
     let directory = features.dir().join(COLUMNS);
     files.create_dir_all(&directory).map_err(StudyError::io(&directory))?;

@@ -58,6 +58,8 @@ pub(crate) struct Page {
     ranges: Vec<(u32, u32)>,
     /// Entry `i` has the sums of all blocks before block `i`.
     sums: Vec<Sums>,
+    /// The node of which shares are taken: the main part that the page declares, or 0 for all of it.
+    scope: u32,
 }
 
 impl Page {
@@ -118,7 +120,22 @@ impl Page {
             sum.prose += block.prose();
             sums.push(sum);
         }
-        Page { blocks: walk.blocks, ranges, sums }
+        Page { blocks: walk.blocks, ranges, sums, scope: 0 }
+    }
+
+    /// From now on nothing but this node counts.
+    pub(crate) fn look_within(&mut self, node: u32) {
+        self.scope = node;
+    }
+
+    /// What counts; 0 for the whole page.
+    pub(crate) fn scope(&self) -> u32 {
+        self.scope
+    }
+
+    /// Whether there is anything in sentences to speak of.
+    pub(crate) fn has_prose(&self) -> bool {
+        self.sums(self.scope).prose >= PROSE_MIN
     }
 
     /// The blocks within a node.
@@ -138,9 +155,9 @@ impl Page {
         }
     }
 
-    /// The part of the page that is within a node: of its prose, if it has any to speak of, or of its words.
+    /// The part of what counts that is within a node: of its prose, if it has any to speak of, or of its words.
     pub(crate) fn share(&self, node: u32) -> f32 {
-        let (all, own) = (self.sums[self.blocks.len()], self.sums(node));
+        let (all, own) = (self.sums(self.scope), self.sums(node));
         if all.prose >= PROSE_MIN {
             own.prose as f32 / all.prose as f32
         } else {
@@ -148,9 +165,9 @@ impl Page {
         }
     }
 
-    /// The words of the whole page.
+    /// The words of what counts.
     pub(crate) fn words(&self) -> u32 {
-        self.sums[self.blocks.len()].words
+        self.sums(self.scope).words
     }
 
     /// The words within a node that are not waste.

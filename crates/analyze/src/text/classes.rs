@@ -25,6 +25,9 @@ pub(crate) const MAIN: Hints = 128;
 /// What surrounds the text of an article: date, author, labels.
 pub(crate) const BYLINE: Hints = 256;
 
+/// The element's role is the page's main part: said to readers' tools, and meant.
+pub(crate) const MAIN_ROLE: Hints = 512;
+
 /// All that speak against an element.
 pub(crate) const AGAINST: Hints = CHROME | TEASER | COMMENT | ADVERT | SOCIAL | HIDDEN | BYLINE;
 

@@ -20,6 +20,8 @@ const CELL_COST: f32 = 0.1;
 const LABEL_COST: f32 = 0.5;
 /// What is called the text is believed if it holds this part of the worth.
 const NAMED_SHARE: f32 = 0.6;
+/// A part whose text is worth less than this for each of its words is not mainly text.
+const TEXT_SHARE: f32 = 0.25;
 
 /// The node that holds the main text; 0, the whole page, if none stands out.
 pub(crate) fn find(tree: &Tree, page: &Page, waste: &Waste) -> u32 {
@@ -36,8 +38,10 @@ pub(crate) fn find(tree: &Tree, page: &Page, waste: &Waste) -> u32 {
         let range = page.range(node);
         sums[range.end] - sums[range.start]
     };
-    let mut best = (0, worth_of(0));
-    for (at, node) in (0u32..).zip(&tree.nodes) {
+    let scope = page.scope();
+    let mut best = (scope, worth_of(scope));
+    let end = tree.nodes[scope as usize].end;
+    for (at, node) in (scope..end).zip(&tree.nodes[scope as usize..]) {
         if !node.tag.is_block()
             || matches!(node.tag, Tag::P | Tag::Heading | Tag::Row | Tag::Rows | Tag::Hidden)
         {
@@ -47,6 +51,10 @@ pub(crate) fn find(tree: &Tree, page: &Page, waste: &Waste) -> u32 {
         if worth >= best.1 {
             best = (at, worth);
         }
+    }
+    // Of a part that is lists and links more than text no piece stands for the whole.
+    if scope != 0 && best.1 < TEXT_SHARE * page.kept_words(scope, waste) as f32 {
+        return scope;
     }
     narrow(tree, best, worth_of)
 }

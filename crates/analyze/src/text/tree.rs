@@ -227,7 +227,8 @@ fn role(value: &[u8]) -> Hints {
     match value.trim_ascii().to_ascii_lowercase().as_slice() {
         b"navigation" | b"banner" | b"contentinfo" | b"search" | b"dialog" | b"alertdialog" | b"menu"
         | b"menubar" | b"toolbar" | b"complementary" => classes::CHROME,
-        b"main" | b"article" => classes::MAIN,
+        b"main" => classes::MAIN | classes::MAIN_ROLE,
+        b"article" => classes::MAIN,
         _ => 0,
     }
 }

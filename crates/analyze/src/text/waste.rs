@@ -97,6 +97,10 @@ fn by_name(node: Node, share: f32, links: f32) -> bool {
 
 /// Whether an element holds links and little else.
 fn is_link_list(page: &Page, at: u32, node: Node, share: f32, links: f32) -> bool {
+    // A main part without prose is such a list, and is meant.
+    if page.scope() != 0 && !page.has_prose() {
+        return false;
+    }
     let blocks = page.range(at).len();
     match node.tag {
         Tag::List | Tag::Div | Tag::Section | Tag::Table | Tag::Block | Tag::Rows => {
