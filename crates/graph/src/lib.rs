@@ -47,6 +47,6 @@ pub use pagerank::{PageRank, PageRankOptions, RANK_BYTES, degrees, pagerank, pag
 pub use parallel::{Watch, threads};
 pub use picture::{bowtie_chart, bowtie_svg};
 pub use related::{Hits, Related, Vicinity, around, cocitation, companions, hits};
-pub use stats::{Degrees, PowerLaw, Stats, fit, stats};
+pub use stats::{Degrees, PowerLaw, Stats, degree_counts, fit, stats};
 pub use terms::{Similar, Telling, TermSum, similar};
 pub use walk::{SampleOptions, distances_from, path, sample};
