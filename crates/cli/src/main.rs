@@ -13,6 +13,7 @@ mod instances;
 mod output;
 mod places;
 mod probe;
+mod progress;
 mod repository;
 mod rows;
 mod settings;

@@ -1,11 +1,12 @@
 //! A repository, from its directory: that of a crawl as its last checkpoint has it, or one of imported files.
 
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context;
 use mattock_crawl::{CrawlError, SavedCrawl};
-use mattock_env::{Env, Random, is_url};
+use mattock_env::{Env, Files, Random, is_url};
 use mattock_index::{IndexError, IndexOptions, LedgerSource, Manifest, Snapshot, TAIL_ROWS, Updated};
 use mattock_query::{Options, Session, Source};
 use mattock_study::columns_directory;
@@ -14,14 +15,17 @@ use crate::analyzers;
 use crate::args::repository::{AskArgs, EngineArgs};
 use crate::exit::Usage;
 use crate::places;
+use crate::shell::quoted;
 
 /// What of a repository the index is made of.
 pub(crate) struct Repository {
     env: Env,
-    root: std::path::PathBuf,
+    root: PathBuf,
     ledgers: Vec<LedgerSource>,
     /// The files of the crawl's archive, as rows name them, and what of them is committed.
     archives: Vec<(String, u64)>,
+    /// Where its features are, if somewhere else.
+    features: Option<PathBuf>,
     options: IndexOptions,
 }
 
@@ -45,6 +49,7 @@ impl Repository {
                 root: root.clone(),
                 ledgers: Vec::new(),
                 archives,
+                features: None,
                 options,
             });
         }
@@ -64,7 +69,12 @@ impl Repository {
             }
             Err(error) => return Err(error.into()),
         };
-        Ok(Repository { env: env.clone(), root: root.clone(), ledgers, archives, options })
+        Ok(Repository { env: env.clone(), root: root.clone(), ledgers, archives, features: None, options })
+    }
+
+    /// The same with features that were built into another directory, if one is named.
+    pub(crate) fn with_features(self, dir: Option<&Path>) -> anyhow::Result<Repository> {
+        Ok(Repository { features: dir.map(places::absolute).transpose()?, ..self })
     }
 
     /// Makes parts of what is in none, if it is as much as `at_least` rows.
@@ -108,9 +118,33 @@ impl Repository {
         }
         let (parts, tail) = (snapshot.parts().to_vec(), snapshot.tail().to_vec());
         let mut source = Source::new(&self.root, mattock_index::schema(), parts, tail);
-        let (files, root) = (self.env.files.clone(), self.root.clone());
-        source.by_url = Arc::new(move || columns_directory(&files, &root).map_err(std::io::Error::other));
+        let (files, root, features) = (self.env.files.clone(), self.root.clone(), self.features.clone());
+        source.by_url = Arc::new(move || columns(&files, &root, features.as_deref()));
         Ok(Session::with_source(&self.env.files, source, options)?)
+    }
+}
+
+/// Where columns of features are; what to do about it, if they cannot be where they are looked for.
+fn columns(files: &Files, root: &Path, features: Option<&Path>) -> io::Result<Option<PathBuf>> {
+    let found = columns_directory(files, features.unwrap_or(root)).map_err(io::Error::other)?;
+    match (found, features) {
+        (None, Some(dir)) => Err(io::Error::other(format!(
+            "there are no features of URLs in {}; make them with `mattock features build --into`",
+            dir.display()
+        ))),
+        (None, None) if is_url(root) => Err(io::Error::other(
+            "features of a URL are built with `mattock features build URL --into DIR`, and --features DIR finds them",
+        )),
+        (found, _) => Ok(found),
+    }
+}
+
+/// How queries have a column that was kept among the features of a directory, which need not be that of a repository.
+pub(crate) fn kept(env: &Env, dir: &Path, column: &str) -> String {
+    let shown = quoted(&dir.display().to_string());
+    match Repository::open(env, dir) {
+        Ok(_) => format!("Kept: mattock query {shown} 'select name, {column}'"),
+        Err(_) => format!("Kept: with --features {shown} a query of a repository has the column `{column}`"),
     }
 }
 

@@ -48,13 +48,13 @@ pub struct Distances {
     pub pairs_within: Vec<f64>,
     /// Of pairs of different nodes of which one reaches the other.
     pub average: f64,
-    /// The least distance within which 90 % of all pairs that are joined are, between whole numbers by a straight line.
+    /// The least distance within which 90 % of the pairs of different nodes that are joined are, between whole numbers by a straight line.
     pub effective_diameter: f64,
     /// The share of pairs of different nodes of which one reaches the other.
     pub reachable: f64,
     /// The relative standard error of one counter.
     pub error: f64,
-    /// The sum of 1/distance over all that a node reaches, for each node.
+    /// The sum of 1/distance over all that a node reaches, for each node; of a graph that is turned round, the harmonic centrality.
     #[serde(skip)]
     pub harmonic: Vec<f64>,
 }
@@ -172,7 +172,8 @@ fn summary(pairs_within: Vec<f64>, nodes: f64, error: f64, harmonic: Vec<f64>) -
         .enumerate()
         .map(|(before, pair)| (before + 1) as f64 * (pair[1] - pair[0]))
         .sum();
-    let goal = 0.9 * all;
+    // A node is no pair with itself: at distance 0 nothing is reached yet.
+    let goal = nodes + 0.9 * joined;
     let place = pairs_within.partition_point(|pairs| *pairs < goal);
     let effective_diameter = match place {
         0 => 0.0,

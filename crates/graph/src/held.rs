@@ -22,7 +22,7 @@ pub enum Form {
     Coded,
 }
 
-/// Why a graph cannot be worked on.
+/// Why a graph, or what pages say, cannot be worked on.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GraphError {
     /// There is not enough memory.
@@ -35,6 +35,19 @@ pub enum GraphError {
         nodes: u64,
         /// Links.
         arcs: u64,
+        /// Bytes that would do.
+        needed: u64,
+        /// Bytes that are allowed.
+        memory: u64,
+    },
+    /// There is not enough memory for sums over a vocabulary.
+    #[error(
+        "{terms} terms need about {} MiB of memory here, and {} MiB are allowed; say --memory {}MiB",
+        .needed.div_ceil(1 << 20), .memory >> 20, .needed.div_ceil(1 << 20)
+    )]
+    Terms {
+        /// Terms.
+        terms: u64,
         /// Bytes that would do.
         needed: u64,
         /// Bytes that are allowed.
@@ -53,7 +66,7 @@ fn coded_bytes(size: &LinkSize) -> u64 {
 }
 
 /// Bytes of graphs that stay coded. While one is opened, its file is in memory beside it.
-fn bytes_coded(sizes: &[LinkSize]) -> u64 {
+pub(crate) fn bytes_coded(sizes: &[LinkSize]) -> u64 {
     sizes.iter().map(coded_bytes).sum::<u64>() + sizes.iter().map(|size| size.bits / 8).max().unwrap_or(0)
 }
 

@@ -37,8 +37,8 @@ pub use bowtie::{BOWTIE_BYTES, Bowtie, PARTS, Part, bowtie};
 pub use components::{COMPONENT_BYTES, Components, SizeCount, strong_components, weak_components};
 pub use distances::{DistanceOptions, Distances, distances, distances_watched};
 pub use duplicates::{
-    Cluster, DuplicateCounts, DuplicateOptions, Duplicates, Mirror, MirrorOptions, Preference, duplicates,
-    mirrors,
+    Cluster, DuplicateCounts, DuplicateOptions, Duplicates, Inlinks, Mirror, MirrorOptions, Preference,
+    beside_clusters, duplicates, duplicates_within, mirrors,
 };
 pub use held::{Form, GraphError, Held, HeldSuccessors, NodeBytes, coded_within, form_within};
 pub use kendall::kendall_tau;
@@ -47,6 +47,6 @@ pub use pagerank::{PageRank, PageRankOptions, RANK_BYTES, degrees, pagerank, pag
 pub use parallel::{Watch, threads};
 pub use picture::{bowtie_chart, bowtie_svg};
 pub use related::{Hits, Related, Vicinity, around, cocitation, companions, hits};
-pub use stats::{Degrees, PowerLaw, Stats, fit, stats};
-pub use terms::{Similar, Telling, TermSum, similar};
+pub use stats::{Degrees, PowerLaw, Stats, degree_counts, fit, stats};
+pub use terms::{Similar, Telling, TermSum, similar, sums_within};
 pub use walk::{SampleOptions, distances_from, path, sample};

@@ -3,8 +3,11 @@
 //! The exponent is fitted by maximum likelihood after Clauset, Shalizi and Newman (*Power-law distributions in empirical data*, 2009): for
 //! degrees from `xmin` on, `α = 1 + n / Σ ln(x / (xmin − ½))`, their approximation for whole numbers, which is good to a few per cent
 //! from `xmin` = 6 on and is not used below 2. `xmin` is the degree for which the greatest distance between the distribution and the fitted
-//! one (Kolmogorov–Smirnov) is least. The standard error is `(α − 1)/√n`; it says how sure the exponent is if the tail follows a power
-//! law, and the distance how well it does.
+//! one (Kolmogorov–Smirnov) is least. Where very many degrees are different, it is looked for in steps: first among some that are spread over all
+//! of them, by factors, then among those around the best. The standard error is `(α − 1)/√n`; it says how sure the exponent is if the tail
+//! follows a power law, and the distance how well it does.
+
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 
@@ -100,28 +103,72 @@ fn degrees_of(degrees: &[u32]) -> Degrees {
     }
 }
 
-/// Candidates for the beginning of the tail, at most: distances are compared for each.
+/// How many nodes there are of each degree that occurs, by degree: one pass over the links, and no memory for nodes.
+pub fn degree_counts(graph: &impl Adjacency) -> Vec<(u32, u64)> {
+    let mut counts = BTreeMap::new();
+    graph.scan(0..graph.nodes(), |_, targets| *counts.entry(targets.len() as u32).or_default() += 1);
+    counts.into_iter().collect()
+}
+
+/// Candidates for the beginning of the tail that are compared at once, at most.
 const CANDIDATES: usize = 200;
 /// A tail has at least so many nodes.
 const TAIL_MIN: u64 = 50;
 
 /// Fits a power law to the tail of a histogram that is sorted by degree.
 pub fn fit(histogram: &[(u32, u64)]) -> Option<PowerLaw> {
+    // Nodes from each degree on.
+    let mut tails: Vec<u64> = histogram
+        .iter()
+        .rev()
+        .scan(0, |tail, (_, count)| {
+            *tail += count;
+            Some(*tail)
+        })
+        .collect();
+    tails.reverse();
+    // The law has two numbers: three different degrees are the least to fit it to.
+    let last = tails.partition_point(|tail| *tail >= TAIL_MIN).min(histogram.len().saturating_sub(2));
+    let mut range = histogram.partition_point(|(degree, _)| *degree < 2)..last;
     let mut best: Option<PowerLaw> = None;
-    let first = histogram.partition_point(|(degree, _)| *degree < 2);
-    let mut tail: u64 = histogram[first..].iter().map(|(_, count)| count).sum();
-    for (index, (xmin, count)) in histogram.iter().enumerate().skip(first).take(CANDIDATES) {
-        // The law has two numbers: three different degrees are the least to fit it to.
-        if tail < TAIL_MIN || histogram.len() - index < 3 {
+    while !range.is_empty() {
+        let candidates = spread(histogram, range.clone());
+        let (mut least, mut at) = (f64::INFINITY, 0);
+        for (number, index) in candidates.iter().enumerate() {
+            let law = fit_from(&histogram[*index..], histogram[*index].0, tails[*index]);
+            if law.distance < least {
+                (least, at) = (law.distance, number);
+            }
+            if best.is_none_or(|best| law.distance < best.distance) {
+                best = Some(law);
+            }
+        }
+        if candidates.len() == range.len() {
             break;
         }
-        let law = fit_from(&histogram[index..], *xmin, tail);
-        if best.is_none_or(|best| law.distance < best.distance) {
-            best = Some(law);
-        }
-        tail -= count;
+        // Between the neighbours of the best, which have been compared.
+        let begin = if at == 0 { range.start } else { candidates[at - 1] + 1 };
+        range = begin..candidates.get(at + 1).copied().unwrap_or(range.end);
     }
     best
+}
+
+/// Places of a range, all of them or [`CANDIDATES`] at most, each degree greater than the one before by about the same factor.
+fn spread(histogram: &[(u32, u64)], range: std::ops::Range<usize>) -> Vec<usize> {
+    if range.len() <= CANDIDATES {
+        return range.collect();
+    }
+    let [low, high] = [range.start, range.end - 1].map(|at| f64::from(histogram[at].0).ln());
+    let mut places: Vec<usize> = (0..CANDIDATES)
+        .map(|step| {
+            let degree = (low + (high - low) * step as f64 / (CANDIDATES - 1) as f64).exp();
+            // Rounded: the ends are degrees themselves.
+            let place = histogram.partition_point(|(other, _)| f64::from(*other) < degree - 0.5);
+            place.clamp(range.start, range.end - 1)
+        })
+        .collect();
+    places.dedup();
+    places
 }
 
 fn fit_from(tail: &[(u32, u64)], xmin: u32, count: u64) -> PowerLaw {
@@ -147,23 +194,38 @@ mod tests {
     #[test]
     fn a_power_law_is_found_again() {
         for alpha in [2.1, 2.7] {
-            // As many nodes of each degree as the law says.
-            let share = |x: f64| ((x - 0.5) / 5.5).powf(1.0 - alpha);
-            let histogram: Vec<(u32, u64)> = (6..3000)
-                .map(|degree| {
-                    (
-                        degree,
-                        ((share(f64::from(degree)) - share(f64::from(degree) + 1.0)) * 1e6).round() as u64,
-                    )
-                })
-                .filter(|(_, count)| *count > 0)
-                .collect();
-            let law = fit(&histogram).unwrap();
+            let law = fit(&of_law(6, 3000, alpha, 1e6)).unwrap();
             assert!((law.alpha - alpha).abs() < 0.02 && law.distance < 0.01, "{law:?}");
             assert!(law.error > 0.0 && law.error < 0.02, "{law:?}");
         }
         assert_eq!(fit(&[(3, 1000)]), None);
         assert_eq!(fit(&[(2, 9), (3, 4), (9, 1)]), None);
+    }
+
+    /// As many nodes of each degree as a law says that begins at `xmin`.
+    fn of_law(xmin: u32, max: u32, alpha: f64, nodes: f64) -> Vec<(u32, u64)> {
+        let share = |x: u32| ((f64::from(x) - 0.5) / (f64::from(xmin) - 0.5)).powf(1.0 - alpha);
+        let count = |degree| ((share(degree) - share(degree + 1)) * nodes).round() as u64;
+        (xmin..max).map(|degree| (degree, count(degree))).filter(|(_, count)| *count > 0).collect()
+    }
+
+    #[test]
+    fn a_tail_is_found_behind_many_other_degrees() {
+        // As many of each degree up to 300, then a law.
+        let mut histogram: Vec<(u32, u64)> = (1..=300).map(|degree| (degree, 1000)).collect();
+        histogram.extend(of_law(500, 20_000, 2.5, 1e6));
+        let law = fit(&histogram).unwrap();
+        assert!((490..=520).contains(&law.xmin), "{law:?}");
+        assert!((law.alpha - 2.5).abs() < 0.05 && law.distance < 0.01, "{law:?}");
+    }
+
+    #[test]
+    fn candidates_reach_over_all_degrees() {
+        let histogram: Vec<(u32, u64)> = (2..100_000).map(|degree| (degree, 1)).collect();
+        let places = spread(&histogram, 10..histogram.len());
+        assert!(places.len() <= CANDIDATES && places.is_sorted_by(|one, two| one < two));
+        assert_eq!((places[0], places[places.len() - 1]), (10, histogram.len() - 1));
+        assert_eq!(spread(&histogram, 7..9), [7, 8]);
     }
 
     #[test]
@@ -175,6 +237,7 @@ mod tests {
         assert_eq!((stats.out_degrees.max, stats.out_degrees.max_node, stats.out_degrees.zero), (3, 0, 1));
         assert_eq!((stats.in_degrees.max, stats.in_degrees.zero), (2, 1));
         assert_eq!(stats.in_degrees.histogram, [(0, 1), (1, 1), (2, 2)]);
+        assert_eq!(degree_counts(&graph.transposed()), stats.in_degrees.histogram);
         assert_eq!(stats.out_degrees.average, 1.25);
     }
 }

@@ -103,7 +103,7 @@ impl Studied {
 
     fn duplicates(&self) -> Duplicates {
         let shingles = self.features.shingles().unwrap().unwrap();
-        let preference = Preference { inlinks: &|_| 0, url_length: &|_| Ok(0) };
+        let preference = Preference { inlinks: &|| Ok(Box::new(|_| 0)), url_length: &|_| Ok(0) };
         let options = DuplicateOptions::default();
         duplicates(&shingles, &options, &preference, &mut |_| ControlFlow::Continue(())).unwrap().unwrap()
     }

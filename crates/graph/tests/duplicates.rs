@@ -6,9 +6,10 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use mattock_env::{Files, Random, SimFiles};
-use mattock_features::{BuildOptions, Builder, Content, Features, Shingleprint};
+use mattock_features::{BuildOptions, Builder, Content, Features, LinkSize, Shingleprint};
 use mattock_graph::{
-    DuplicateOptions, Duplicates, MirrorOptions, Preference, TermSum, duplicates, mirrors, similar,
+    DuplicateOptions, Duplicates, GraphError, Inlinks, MirrorOptions, Preference, TermSum, beside_clusters,
+    duplicates, duplicates_within, mirrors, similar, sums_within,
 };
 use mattock_weburl::WebUrl;
 use proptest::prelude::*;
@@ -77,8 +78,13 @@ fn inlinks(page: u64) -> u64 {
 fn find(features: &Features, options: &DuplicateOptions) -> Duplicates {
     let (shingles, urls) = (features.shingles().unwrap().unwrap(), features.urls().unwrap());
     let url_length = |page| Ok(urls.url(page)?.unwrap().len());
-    let preference = Preference { inlinks: &inlinks, url_length: &url_length };
     let told = Cell::new(0.0);
+    // Links are opened when the memory for comparing is free.
+    let opened = || {
+        assert!(told.get() > 0.999, "{}", told.get());
+        Ok(Box::new(inlinks) as Inlinks)
+    };
+    let preference = Preference { inlinks: &opened, url_length: &url_length };
     let progress = &mut |share: f64| {
         assert!((told.get()..=1.0).contains(&share), "{share}");
         told.set(share);
@@ -175,10 +181,33 @@ fn large_groups_are_found_in_one_go() {
 fn a_search_can_be_stopped() {
     let features = built(&pages(1, 50, 9));
     let shingles = features.shingles().unwrap().unwrap();
-    let preference = Preference { inlinks: &inlinks, url_length: &|_| Ok(0) };
+    let preference = Preference { inlinks: &|| Ok(Box::new(inlinks)), url_length: &|_| Ok(0) };
     let options = DuplicateOptions::default();
     let found = duplicates(&shingles, &options, &preference, &mut |_| ControlFlow::Break(())).unwrap();
     assert_eq!(found, None);
+}
+
+#[test]
+fn what_does_not_fit_is_known_beforehand() {
+    // 52 bytes a page: those of clusters of two, and who stands for whom; or the clusters and the links.
+    let links = LinkSize { nodes: 1500, arcs: 3000, bits: 8000 };
+    let of = |pages, links, memory| {
+        duplicates_within(pages, links, memory).map_err(|error| match error {
+            GraphError::Memory { needed, .. } => needed,
+            other => panic!("{other}"),
+        })
+    };
+    assert_eq!((of(1000, links, 52_000), of(1000, links, 51_999)), (Ok(()), Err(52_000)));
+    let many = LinkSize { bits: 800_000, ..links };
+    let needed = 1000 * 36 + 2 * 100_000 + 3000;
+    assert_eq!((of(1000, many, needed), of(1000, many, needed - 1)), (Ok(()), Err(needed)));
+    assert!(duplicates_within(1 << 32, links, u64::MAX).is_err());
+    assert_eq!((beside_clusters(1000, 60_000), beside_clusters(1000, 100)), (8000, 0));
+
+    assert_eq!(sums_within(2, 1000, 24_000), Ok(()));
+    let error = sums_within(2, 1000, 23_999).unwrap_err();
+    assert_eq!(error, GraphError::Terms { terms: 1000, needed: 24_000, memory: 23_999 });
+    assert!(error.to_string().ends_with("say --memory 1MiB"), "{error}");
 }
 
 /// Hosts with some pages each, by path and text.
@@ -196,9 +225,12 @@ fn mirrored(pages: &[Page]) -> Vec<(String, String, [u64; 4], f64)> {
     let (shingles, urls) = (features.shingles().unwrap().unwrap(), features.urls().unwrap());
     let (hosts, found) = (features.hosts().unwrap(), find(&features, &DuplicateOptions::default()));
     let name = |host: u64| hosts.host(host).unwrap();
-    mirrors(&urls, &hosts, &shingles, &found, &MirrorOptions::default())
-        .unwrap()
-        .into_iter()
+    let [much, little] = [1 << 30, 0].map(|memory| {
+        let options = MirrorOptions { memory, ..MirrorOptions::default() };
+        mirrors(&urls, &hosts, &shingles, &found, &options).unwrap()
+    });
+    assert_eq!(much, little);
+    much.into_iter()
         .map(|mirror| {
             let counts = [mirror.pages_one, mirror.pages_two, mirror.common, mirror.same];
             (name(mirror.one), name(mirror.two), counts, mirror.score)

@@ -126,6 +126,17 @@ proptest! {
 }
 
 #[test]
+fn a_page_is_no_pair_with_itself() {
+    let options = DistanceOptions { log2_registers: 14, ..DistanceOptions::default() };
+    let diameter = |lists: &[Vec<u32>]| distances(&Csr::from_lists(lists), &options).effective_diameter;
+    // Its only distance is 1; nine tenths of the way to it, nine tenths of the pairs are reached.
+    assert!((diameter(&[vec![1], vec![]]) - 0.9).abs() < 0.01);
+    // Three pairs at distance 1, two at 2, one at 3: 5.4 of the six.
+    assert!((diameter(&[vec![1], vec![2], vec![3], vec![]]) - 2.4).abs() < 0.01);
+    assert_eq!(diameter(&[vec![], vec![]]), 0.0);
+}
+
+#[test]
 fn many_threads_come_to_the_same_bits() {
     let mut random = Random::from_seed(4);
     let lists: Vec<Vec<u32>> = (0..60_000)

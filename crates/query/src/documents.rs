@@ -5,13 +5,14 @@
 //! documents in the order of the archives → computed columns. All conditions are fulfilled here, so nothing above needs the columns that only a
 //! condition reads. Without computed columns the plan ends before any archive.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod demand;
+
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use datafusion::arrow::datatypes::{Field, Schema, SchemaRef};
 use datafusion::catalog::{Session, TableProvider};
-use datafusion::common::tree_node::{Transformed, TreeNode as _};
-use datafusion::common::{Column as Name, DFSchema, JoinType, Result, ScalarValue, internal_err};
+use datafusion::common::{Column as Name, DFSchema, JoinType, Result, ScalarValue};
 use datafusion::datasource::{TableType, provider_as_source};
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::utils::conjunction;
@@ -26,12 +27,12 @@ use crate::content::exec::{Archives, ContentExec, Stores};
 use crate::content::meter::MeterExec;
 use crate::content::originals::Originals;
 use crate::content::tally::Tally;
-use crate::content::work::{Computed, Kept, PLACE, Value, Work};
-use crate::history::{self, History};
+use crate::content::work::{Computed, Kept, Value, Work};
+use crate::history;
 use crate::kept::KeptColumn;
 use crate::metadata::MetadataTable;
-use crate::sampling::INSTANCE;
 use crate::via;
+use demand::{Demand, sorted_names};
 
 /// The table's name.
 pub(crate) const DOCUMENTS: &str = "documents";
@@ -71,28 +72,6 @@ pub(crate) struct Missing {
     pub(crate) kept: Option<KeptColumn>,
 }
 
-/// What one scan needs.
-struct Demand {
-    wanted: Vec<usize>,
-    /// Conditions on the index and on history alone.
-    conditions: Vec<Expr>,
-    /// Conditions on computed columns.
-    content_conditions: Vec<Expr>,
-    /// Computed columns: those of the conditions, then the others.
-    computed: Vec<usize>,
-    /// How many of them the conditions need.
-    first: usize,
-    histories: Vec<History>,
-    /// Conditions on what is joined to the index: what was found where, and values by URL.
-    joined_conditions: Vec<Expr>,
-    /// Whether it is asked where pages were found.
-    via: bool,
-    /// Columns by URL.
-    by_url: Vec<usize>,
-    /// Columns of the index that are read.
-    needed: BTreeSet<String>,
-}
-
 impl std::fmt::Debug for DocumentsTable {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.debug_struct("DocumentsTable").field("columns", &self.columns.len()).finish_non_exhaustive()
@@ -102,110 +81,6 @@ impl std::fmt::Debug for DocumentsTable {
 impl DocumentsTable {
     fn position(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column.field.name() == name)
-    }
-
-    /// The condition with the index's own names for its columns.
-    fn without_aliases(&self, condition: &Expr) -> Result<Expr> {
-        let renamed = condition.clone().transform(|expression| {
-            if let Expr::Column(name) = &expression
-                && let Some(at) = self.position(&name.name)
-                && let Origin::Alias(base) = &self.columns[at].origin
-            {
-                return Ok(Transformed::yes(ident(base)));
-            }
-            Ok(Transformed::no(expression))
-        })?;
-        Ok(renamed.data)
-    }
-
-    fn demand(&self, projection: Option<&Vec<usize>>, filters: &[Expr]) -> Result<Demand> {
-        let wanted = projection.cloned().unwrap_or_else(|| (0..self.columns.len()).collect());
-        let mut demand = Demand {
-            wanted,
-            conditions: Vec::new(),
-            content_conditions: Vec::new(),
-            computed: Vec::new(),
-            first: 0,
-            histories: Vec::new(),
-            joined_conditions: Vec::new(),
-            via: false,
-            by_url: Vec::new(),
-            needed: BTreeSet::new(),
-        };
-        for filter in filters {
-            let condition = self.without_aliases(filter)?;
-            let (mut of_content, mut of_joined) = (false, false);
-            for name in sorted_names(&condition) {
-                let Some(at) = self.position(&name) else {
-                    return internal_err!("a condition on an unknown column {name}");
-                };
-                of_content |= self.columns[at].is_computed();
-                of_joined |= matches!(self.columns[at].origin, Origin::Via | Origin::ByUrl(_));
-                self.need(&mut demand, at);
-            }
-            let conditions = match (of_content, of_joined) {
-                (true, _) => &mut demand.content_conditions,
-                (false, true) => &mut demand.joined_conditions,
-                (false, false) => &mut demand.conditions,
-            };
-            conditions.push(condition);
-        }
-        demand.first = demand.computed.len();
-        for at in demand.wanted.clone() {
-            self.need(&mut demand, at);
-        }
-        if !demand.computed.is_empty() {
-            demand.needed.extend(PLACE.map(str::to_string));
-            for at in &demand.computed {
-                if let Some(kept) = self.kept.get(self.columns[*at].field.name()) {
-                    demand.needed.insert(kept.key.to_string());
-                }
-            }
-        }
-        if !demand.histories.is_empty() {
-            demand.needed.extend(History::NEEDS.map(str::to_string));
-        }
-        if let Some(missing) = &self.only_missing {
-            demand.needed.extend([missing.key, INSTANCE].map(str::to_string));
-            if self.metadata.schema().field_with_name(RECORD_TYPE).is_ok() {
-                demand.needed.insert(RECORD_TYPE.to_string());
-            }
-        }
-        if self.as_of_ms.is_some() {
-            demand.needed.insert("fetch_time".to_string());
-        }
-        Ok(demand)
-    }
-
-    fn need(&self, demand: &mut Demand, at: usize) {
-        match &self.columns[at].origin {
-            Origin::Index => {
-                demand.needed.insert(self.columns[at].field.name().clone());
-            }
-            Origin::Alias(base) => {
-                demand.needed.insert(base.clone());
-            }
-            Origin::History(history) => {
-                if !demand.histories.contains(history) {
-                    demand.histories.push(*history);
-                }
-            }
-            Origin::Via => {
-                demand.via = true;
-                demand.needed.insert(via::VIA_KEY.to_string());
-            }
-            Origin::ByUrl(_) => {
-                if !demand.by_url.contains(&at) {
-                    demand.by_url.push(at);
-                }
-                demand.needed.insert(by_url::URL_KEY.to_string());
-            }
-            Origin::Body | Origin::Analyzer(_) | Origin::FailureOfLast(_) => {
-                if !demand.computed.contains(&at) {
-                    demand.computed.push(at);
-                }
-            }
-        }
     }
 
     /// These columns of all rows that exist.
@@ -367,11 +242,6 @@ impl DocumentsTable {
         let stores = Stores { archives: self.archives.clone(), originals };
         Ok(Arc::new(ContentExec::try_new(metered, Arc::new(work), stores, self.partitions)?))
     }
-}
-
-/// The columns that an expression reads, each once.
-fn sorted_names(expression: &Expr) -> BTreeSet<String> {
-    expression.column_refs().into_iter().map(|name| name.name.clone()).collect()
 }
 
 #[async_trait::async_trait]

@@ -14,8 +14,8 @@ pub(crate) struct DuplicatesArgs {
     #[arg(value_name = "DIR")]
     pub(crate) dir: PathBuf,
 
-    /// Pages are near-duplicates if their resemblance, from 0 to 1, is estimated so high; of those that are 0.1 above it nearly all are
-    /// found
+    /// Pages are near-duplicates if their resemblance, from 0 to 1, is estimated so high; of pairs at 0.9 nearly all are looked at, and
+    /// below 0.7 many are not
     #[arg(long, value_name = "X", default_value_t = 0.8, value_parser = parse_threshold)]
     pub(crate) threshold: f64,
 
@@ -35,7 +35,7 @@ pub(crate) struct DuplicatesArgs {
     #[arg(long)]
     pub(crate) no_keep: bool,
 
-    /// Memory that may be used, like 2GiB; with less it takes longer
+    /// Memory that may be used, like 2GiB: some 50 bytes for each page with text at least; with less it takes longer
     #[arg(long, value_name = "SIZE", env = "MATTOCK_GRAPH_MEMORY", value_parser = parse_size, default_value = "2GiB")]
     pub(crate) memory: u64,
 

@@ -28,7 +28,7 @@ pub(crate) enum GraphCommand {
     /// PageRank of pages, hosts or domains
     ///
     /// Pages without links are taken to link to all alike. Of pages, the ranks are kept as the column `pagerank` of queries. Ctrl-C ends
-    /// it after the round that is under way, with the ranks so far, which are not kept.
+    /// it after the round that is under way, with the ranks so far. They are not kept then, nor if --iterations ends it.
     #[command(name = "pagerank")]
     PageRank(PageRankArgs),
     /// Hubs and authorities around a page (Kleinberg)
@@ -39,7 +39,7 @@ pub(crate) enum GraphCommand {
     Distances(DistancesArgs),
     /// The links of a page, or those to it
     Links(LinksArgs),
-    /// The nodes that have the most links, or the greatest rank
+    /// The nodes that have the most links, the greatest rank, or the shortest ways to them
     Top(TopArgs),
     /// The shortest way from one page to another
     Path(PathArgs),
@@ -49,7 +49,7 @@ pub(crate) enum GraphCommand {
     Kendall(KendallArgs),
 }
 
-/// Which graph, and what may be used for it.
+/// Which graph, what may be used for it, and where rows go.
 #[derive(Debug, clap::Args)]
 pub(crate) struct GraphPlace {
     /// The repository's directory, in which `mattock features build` has made features
@@ -67,6 +67,34 @@ pub(crate) struct GraphPlace {
     /// Print no progress and no report, only the answer
     #[arg(long, short)]
     pub(crate) quiet: bool,
+
+    #[command(flatten)]
+    pub(crate) rows: RowsArgs,
+}
+
+/// One node of a graph.
+#[derive(Debug, clap::Args)]
+pub(crate) struct NodePlace {
+    #[command(flatten)]
+    pub(crate) place: GraphPlace,
+
+    /// The page's URL; with --grain the name of a host or domain
+    #[arg(value_name = "URL")]
+    pub(crate) url: String,
+}
+
+/// How many compute.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ThreadsArgs {
+    /// Threads that compute; as many as there are cores if not given
+    #[arg(long, value_name = "N", env = "MATTOCK_THREADS")]
+    threads: Option<usize>,
+}
+
+impl ThreadsArgs {
+    pub(crate) fn count(&self) -> usize {
+        self.threads.unwrap_or_else(mattock_graph::threads).max(1)
+    }
 }
 
 /// What the nodes of a graph are.
@@ -86,9 +114,22 @@ pub(crate) struct StatsArgs {
     #[command(flatten)]
     pub(crate) place: GraphPlace,
 
+    /// Print how many nodes there are of each degree, as rows: by the links to them, or by their own
+    #[arg(long, value_enum, value_name = "DIRECTION")]
+    pub(crate) degrees: Option<DegreesArg>,
+
     /// Print one JSON object
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["degrees", "format", "output"])]
     pub(crate) json: bool,
+}
+
+/// Which links are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DegreesArg {
+    /// Links to a node
+    In,
+    /// Its links
+    Out,
 }
 
 #[derive(Debug, clap::Args)]
@@ -104,9 +145,6 @@ pub(crate) struct SccArgs {
     /// Do not keep the components as a column of queries
     #[arg(long)]
     pub(crate) no_keep: bool,
-
-    #[command(flatten)]
-    pub(crate) rows: RowsArgs,
 }
 
 #[derive(Debug, clap::Args)]
@@ -118,9 +156,6 @@ pub(crate) struct BowtieArgs {
     /// Draw it into this file
     #[arg(long, value_name = "FILE")]
     pub(crate) svg: Option<PathBuf>,
-
-    #[command(flatten)]
-    pub(crate) rows: RowsArgs,
 }
 
 /// How ranks are computed.
@@ -138,9 +173,8 @@ pub(crate) struct RankArgs {
     #[arg(long, value_name = "X", default_value_t = 1e-6, value_parser = parse_tolerance)]
     pub(crate) tolerance: f64,
 
-    /// Threads that compute; as many as there are cores if not given
-    #[arg(long, value_name = "N", env = "MATTOCK_THREADS")]
-    pub(crate) threads: Option<usize>,
+    #[command(flatten)]
+    pub(crate) threads: ThreadsArgs,
 }
 
 #[derive(Debug, clap::Args)]
@@ -159,27 +193,17 @@ pub(crate) struct PageRankArgs {
     /// Do not keep the ranks as a column of queries
     #[arg(long)]
     pub(crate) no_keep: bool,
-
-    #[command(flatten)]
-    pub(crate) rows: RowsArgs,
 }
 
 #[derive(Debug, clap::Args)]
 #[command(args_override_self = true)]
 pub(crate) struct AroundArgs {
     #[command(flatten)]
-    pub(crate) place: GraphPlace,
-
-    /// The page's URL; with --grain the name of a host or domain
-    #[arg(value_name = "URL")]
-    pub(crate) url: String,
+    pub(crate) node: NodePlace,
 
     /// So many of each kind
     #[arg(long, short = 'n', value_name = "N", default_value_t = 10)]
     pub(crate) count: usize,
-
-    #[command(flatten)]
-    pub(crate) rows: RowsArgs,
 }
 
 #[derive(Debug, clap::Args)]
@@ -216,27 +240,19 @@ pub(crate) struct DistancesArgs {
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,
 
-    /// Threads that compute; as many as there are cores if not given
-    #[arg(long, value_name = "N", env = "MATTOCK_THREADS")]
-    pub(crate) threads: Option<usize>,
+    #[command(flatten)]
+    pub(crate) threads: ThreadsArgs,
 
     /// Print one JSON object instead of rows
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["format", "output"])]
     pub(crate) json: bool,
-
-    #[command(flatten)]
-    pub(crate) rows: RowsArgs,
 }
 
 #[derive(Debug, clap::Args)]
 #[command(args_override_self = true)]
 pub(crate) struct LinksArgs {
     #[command(flatten)]
-    pub(crate) place: GraphPlace,
-
-    /// The page's URL; with --grain the name of a host or domain
-    #[arg(value_name = "URL")]
-    pub(crate) url: String,
+    pub(crate) node: NodePlace,
 
     /// Who links to it
     #[arg(long = "in", conflicts_with = "outward")]
@@ -245,9 +261,6 @@ pub(crate) struct LinksArgs {
     /// What it links to; so it is if nothing is said
     #[arg(long = "out")]
     pub(crate) outward: bool,
-
-    #[command(flatten)]
-    pub(crate) rows: RowsArgs,
 }
 
 #[derive(Debug, clap::Args)]
@@ -264,12 +277,8 @@ pub(crate) struct TopArgs {
     #[arg(long, short = 'n', value_name = "N", default_value_t = 10)]
     pub(crate) count: usize,
 
-    /// Threads that compute; as many as there are cores if not given
-    #[arg(long, value_name = "N", env = "MATTOCK_THREADS")]
-    pub(crate) threads: Option<usize>,
-
     #[command(flatten)]
-    pub(crate) rows: RowsArgs,
+    pub(crate) threads: ThreadsArgs,
 }
 
 /// What nodes are compared by.
@@ -282,6 +291,8 @@ pub(crate) enum Measure {
     /// Its rank, computed anew as `mattock graph pagerank` does if nothing is said
     #[value(name = "pagerank")]
     PageRank,
+    /// How near it is to those from which a way leads to it: the sum of 1/distance over them, estimated as `mattock graph distances` does
+    Harmonic,
 }
 
 #[derive(Debug, clap::Args)]
@@ -297,9 +308,6 @@ pub(crate) struct PathArgs {
     /// Where it ends
     #[arg(value_name = "TO")]
     pub(crate) to: String,
-
-    #[command(flatten)]
-    pub(crate) rows: RowsArgs,
 }
 
 #[derive(Debug, clap::Args)]
@@ -327,9 +335,6 @@ pub(crate) struct SampleArgs {
     /// Where the walk begins: only what is joined to it is seen; somewhere in the largest part if not given
     #[arg(long, value_name = "URL")]
     pub(crate) from: Option<String>,
-
-    #[command(flatten)]
-    pub(crate) rows: RowsArgs,
 }
 
 #[derive(Debug, clap::Args)]

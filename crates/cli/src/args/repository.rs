@@ -36,6 +36,14 @@ pub(crate) struct EngineArgs {
     pub(crate) as_of: Option<String>,
 }
 
+/// Where the features of a repository are.
+#[derive(Debug, clap::Args)]
+pub(crate) struct FeaturesPlace {
+    /// The directory that features were built into (`mattock features build --into`), if it is not the repository's
+    #[arg(id = "features", long = "features", value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
+}
+
 /// Arguments of `mattock query`.
 #[derive(Debug, clap::Args)]
 #[command(args_override_self = true)]
@@ -67,6 +75,9 @@ pub(crate) struct QueryArgs {
     /// Print no progress and no report, only rows
     #[arg(long, short)]
     pub(crate) quiet: bool,
+
+    #[command(flatten)]
+    pub(crate) features: FeaturesPlace,
 
     #[command(flatten)]
     pub(crate) ask: AskArgs,

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use super::parse_url;
-use super::repository::AskArgs;
+use super::repository::{AskArgs, FeaturesPlace};
 use super::rows::RowsArgs;
+use crate::places::place;
 
 /// Arguments of `mattock terms`.
 #[derive(Debug, clap::Args)]
@@ -14,8 +15,8 @@ use super::rows::RowsArgs;
 )]
 #[command(group(clap::ArgGroup::new("what").required(true).args(["place", "query", "similar"])))]
 pub(crate) struct TermsArgs {
-    /// The repository's directory, in which `mattock features build` has made features
-    #[arg(value_name = "DIR")]
+    /// The repository's directory, in which `mattock features build` has made features; or its URL, with --features
+    #[arg(value_name = "DIR", value_parser = place())]
     pub(crate) dir: PathBuf,
 
     /// Whose terms: a page by its URL, like http://example.com/, or a host, like example.com or https://example.com
@@ -45,6 +46,9 @@ pub(crate) struct TermsArgs {
     /// Print no report, only rows
     #[arg(long, short)]
     pub(crate) quiet: bool,
+
+    #[command(flatten)]
+    pub(crate) features: FeaturesPlace,
 
     #[command(flatten)]
     pub(crate) ask: AskArgs,

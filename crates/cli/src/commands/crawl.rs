@@ -11,7 +11,7 @@ use mattock_crawl::steer::log::Logger;
 use mattock_crawl::{Config, Control, Crawl, End, RawConfig, SavedCrawl};
 use mattock_env::{Clock, Env};
 
-use crate::args::{Budget, CrawlArgs, Order, Scope};
+use crate::args::crawl::{Budget, CrawlArgs, Order, Scope};
 use crate::display::{Display, all_failed, print_summary};
 use crate::exit::Ended;
 use crate::output;

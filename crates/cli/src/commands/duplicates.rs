@@ -1,23 +1,23 @@
 //! `mattock duplicates`: pages that say nearly the same, and hosts that mirror each other.
 
-use std::io::{self, IsTerminal};
 use std::ops::ControlFlow;
 
-use indicatif::{HumanCount, ProgressBar, ProgressStyle};
+use indicatif::HumanCount;
 use mattock_env::Env;
-use mattock_features::{Direction, Features, Grain, Shingles, Urls};
+use mattock_features::{Direction, Features, Grain, Shingles, Urls, candidate_probability};
 use mattock_graph::{
-    DuplicateCounts, DuplicateOptions, Duplicates, MirrorOptions, Preference, duplicates, mirrors,
+    DuplicateCounts, DuplicateOptions, Duplicates, Inlinks, MirrorOptions, Preference, beside_clusters,
+    duplicates, duplicates_within, mirrors,
 };
-use mattock_query::Cancel;
 use mattock_study::{FEATURES, Values, keep_column_of};
 use serde::Serialize;
 
 use crate::args::duplicates::DuplicatesArgs;
 use crate::exit::{Ended, Usage};
 use crate::output;
+use crate::progress;
+use crate::repository;
 use crate::rows::{Cell, Kind, Rows};
-use crate::signals;
 
 /// What `--json` prints.
 #[derive(Serialize)]
@@ -27,26 +27,34 @@ struct Summary {
     threshold: f64,
 }
 
+/// Below this threshold many pairs that would do are not looked at.
+const LOOKED_AT: f64 = 0.7;
+
 pub(crate) fn run(args: &DuplicatesArgs) -> anyhow::Result<Ended> {
     let env = &Env::real();
     let features = Features::open(&env.files, &args.dir.join(FEATURES))?;
     let urls = features.urls()?;
     let shingles = features.shingles()?.ok_or_else(|| no_content(&args.dir))?;
+    duplicates_within(shingles.len(), features.link_size(Grain::Pages, Direction::In)?, args.memory)?;
+    if args.threshold < LOOKED_AT && !args.quiet {
+        eprintln!("{}", rarely_looked_at(args.threshold));
+    }
     let Some(found) = find(args, &features, &urls, &shingles)? else {
         eprintln!("Stopped: nothing was found out, and nothing kept.");
         return Ok(Ended::Interrupted);
     };
+    if !args.quiet {
+        eprintln!("{}", told(&found.counts()));
+    }
+    // Before the rows: whoever reads them may have enough of them at any time.
+    if !args.no_keep {
+        keep(env, args, &features, &shingles, &found)?;
+    }
     match (args.json, args.clusters, args.hosts) {
         (true, ..) => output::print_json(&Summary { counts: found.counts(), threshold: args.threshold })?,
         (_, true, _) => members(env, args, &urls, &shingles, &found)?,
         (_, _, true) => hosts(env, args, &features, &urls, &shingles, &found)?,
         _ => clusters(env, args, &urls, &found)?,
-    }
-    if !args.quiet {
-        eprintln!("{}", told(&found.counts()));
-    }
-    if !args.no_keep {
-        keep(env, args, &features, &shingles, &found)?;
     }
     Ok(Ended::Done)
 }
@@ -60,6 +68,12 @@ pub(crate) fn no_content(dir: &std::path::Path) -> Usage {
     ))
 }
 
+/// What a low threshold does not find.
+fn rarely_looked_at(threshold: f64) -> String {
+    let share = candidate_probability(threshold) * 100.0;
+    format!("warning: of pairs with a resemblance of {threshold} only {share:.0} in 100 are looked at")
+}
+
 /// Estimates and weights are known to three digits or so.
 pub(crate) fn rounded(number: f64) -> f64 {
     (number * 10_000.0).round() / 10_000.0
@@ -71,30 +85,21 @@ fn find(
     urls: &Urls,
     shingles: &Shingles,
 ) -> anyhow::Result<Option<Duplicates>> {
-    let inlinks = features.links(Grain::Pages, Direction::In)?;
-    let preference = Preference {
-        inlinks: &|page| inlinks.degree(page),
-        url_length: &|page| Ok(urls.url(page)?.map_or(0, |url| url.len())),
+    let inlinks = || -> mattock_features::Result<Inlinks> {
+        let links = features.links(Grain::Pages, Direction::In)?;
+        Ok(Box::new(move |page| links.degree(page)))
     };
+    let url_length = |page| Ok(urls.url(page)?.map_or(0, |url| url.len()));
+    let preference = Preference { inlinks: &inlinks, url_length: &url_length };
     let options = DuplicateOptions { threshold: args.threshold, memory: args.memory };
-    let cancel = Cancel::new();
-    let watched = cancel.clone();
-    signals::when_interrupted(move || watched.cancel());
-    let bar = bar(args.quiet);
+    let cancel = progress::interruptible();
+    let bar = progress::bar(args.quiet, 1000, "{bar:30} {percent} % of the comparisons, {eta} left");
     let found = duplicates(shingles, &options, &preference, &mut |share| {
         bar.set_position((share * 1000.0) as u64);
         if cancel.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     bar.finish_and_clear();
     Ok(found?)
-}
-
-fn bar(quiet: bool) -> ProgressBar {
-    if quiet || !io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let style = ProgressStyle::with_template("{bar:30} {percent} % of the comparisons, {eta} left");
-    ProgressBar::new(1000).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
 /// A row for each cluster.
@@ -163,7 +168,9 @@ fn hosts(
         ("score", Kind::Float),
     ];
     let mut rows = Rows::begin(env, &args.rows, &columns)?;
-    for mirror in mirrors(urls, &hosts, shingles, found, &MirrorOptions::default())? {
+    let memory = beside_clusters(shingles.len(), args.memory);
+    let options = MirrorOptions { memory, ..MirrorOptions::default() };
+    for mirror in mirrors(urls, &hosts, shingles, found, &options)? {
         let [one, two] = [mirror.one, mirror.two].map(|host| hosts.host(host).unwrap_or_default());
         rows.push(&[
             Cell::Text(&one),
@@ -205,9 +212,10 @@ fn keep(
         let cluster = at.map_or(page, |at| representatives[at].1);
         has_text.then(|| i64::try_from(cluster).unwrap_or(i64::MAX))
     };
-    keep_column_of(&env.files, features, "cluster", Values::Integers(&value), args.memory / 4)?;
+    let memory = beside_clusters(shingles.len(), args.memory);
+    keep_column_of(&env.files, features, "cluster", Values::Integers(&value), memory)?;
     if !args.quiet {
-        eprintln!("Kept: mattock query {} 'select name, cluster'", args.dir.display());
+        eprintln!("{}", repository::kept(env, &args.dir, "cluster"));
     }
     Ok(())
 }

@@ -1,19 +1,19 @@
 //! `mattock query`: asks a repository, and writes the answer.
 
-use std::io::{self, IsTerminal, Read};
+use std::io::{self, Read};
 
-use indicatif::{HumanBytes, HumanCount, HumanDuration, ProgressBar, ProgressStyle};
+use indicatif::{HumanBytes, HumanCount, HumanDuration, ProgressBar};
 use mattock_env::{Env, is_url};
 use mattock_query::sink::{FilesSink, Sink};
-use mattock_query::{Cancel, Failures, Language, Progress, Query, QueryError, Report};
+use mattock_query::{Failures, Language, Progress, Query, QueryError, Report};
 
 use crate::args::repository::{Format, QueryArgs};
 use crate::exit::{Ended, Usage};
 use crate::output;
 use crate::places::Places;
+use crate::progress;
 use crate::repository::{Repository, options};
 use crate::rows;
-use crate::signals;
 
 pub(crate) fn run(args: &QueryArgs) -> anyhow::Result<Ended> {
     let places = Places::new();
@@ -26,7 +26,7 @@ pub(crate) fn run(args: &QueryArgs) -> anyhow::Result<Ended> {
         }
         text => text.to_owned(),
     };
-    let repository = Repository::open(env, &args.dir)?;
+    let repository = Repository::open(env, &args.dir)?.with_features(args.features.dir.as_deref())?;
     let session = repository.session(options(env, &args.ask, &args.dir, &text)?)?;
     let language = if args.sql { Language::Sql } else { Language::Wib };
     let queries = session.plan_all(&text, language)?;
@@ -63,9 +63,7 @@ pub(crate) fn run(args: &QueryArgs) -> anyhow::Result<Ended> {
 }
 
 fn ask(env: &Env, args: &QueryArgs, query: Query) -> anyhow::Result<Report> {
-    let cancel = Cancel::new();
-    let watched = cancel.clone();
-    signals::when_interrupted(move || watched.cancel());
+    let cancel = progress::interruptible();
     let mut sink: Box<dyn Sink> = match args.format {
         Some(Format::Files) => {
             let directory =
@@ -80,7 +78,7 @@ fn ask(env: &Env, args: &QueryArgs, query: Query) -> anyhow::Result<Report> {
     if !args.quiet && !query.seeds().is_empty() {
         eprintln!("{}", sampled(query.seeds(), query.as_of_ms()));
     }
-    let bar = bar(args.quiet);
+    let bar = progress::bar(args.quiet, 1, "{bar:30} {msg}");
     let result = query.run(sink.as_mut(), &mut |progress| shown(&bar, progress), &cancel);
     bar.finish_and_clear();
     let report = match result {
@@ -98,15 +96,6 @@ fn sampled(seeds: &[u64], as_of_ms: Option<i64>) -> String {
     let seeds: Vec<String> = seeds.iter().map(u64::to_string).collect();
     let date = as_of_ms.map(|milliseconds| format!(", as of {}", crate::times::text(milliseconds)));
     format!("sample: seed {}{}", seeds.join(", "), date.unwrap_or_default())
-}
-
-fn bar(quiet: bool) -> ProgressBar {
-    if quiet || !io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let style =
-        ProgressStyle::with_template("{bar:30} {msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
-    ProgressBar::new(1).with_style(style)
 }
 
 fn shown(bar: &ProgressBar, progress: &Progress) {

@@ -12,7 +12,7 @@ use mattock_simweb::{
     crawl_command, serve,
 };
 
-use crate::args::{AuditArgs, ServeArgs, SimwebArgs, SimwebCommand, TruthArgs, WorldArgs};
+use crate::args::simweb::{AuditArgs, ServeArgs, SimwebArgs, SimwebCommand, TruthArgs, WorldArgs};
 use crate::exit::{Ended, Usage, read_named};
 use crate::output;
 use crate::shell::{program, quoted};

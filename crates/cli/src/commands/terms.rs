@@ -1,15 +1,16 @@
 //! `mattock terms`: what pages, hosts and the answers of queries are about, and which pages are about the same.
 
 use std::io;
+use std::path::PathBuf;
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use indicatif::HumanCount;
-use mattock_env::Env;
+use mattock_env::{Env, is_url};
 use mattock_features::{Features, Hosts, Terms, Urls};
-use mattock_graph::{Telling, TermSum, similar, threads};
+use mattock_graph::{Telling, TermSum, similar, sums_within, threads};
+use mattock_query::Language;
 use mattock_query::sink::Sink;
-use mattock_query::{Cancel, Language};
 use mattock_study::FEATURES;
 use mattock_weburl::WebUrl;
 
@@ -18,24 +19,33 @@ use super::query;
 use crate::args::terms::TermsArgs;
 use crate::exit::{Ended, Usage};
 use crate::output;
+use crate::places::Places;
+use crate::progress;
 use crate::repository::{Repository, options};
 use crate::rows::{Cell, Kind, Rows};
-use crate::signals;
 
 /// What is open.
 struct Opened {
     env: Env,
+    /// Whose features they are.
+    dir: PathBuf,
     features: Features,
     urls: Urls,
     terms: Terms,
 }
 
 pub(crate) fn run(args: &TermsArgs) -> anyhow::Result<Ended> {
-    let env = Env::real();
-    let features = Features::open(&env.files, &args.dir.join(FEATURES))?;
+    let Places { env, .. } = Places::new();
+    let dir = args.features.dir.as_ref().unwrap_or(&args.dir).clone();
+    if is_url(&dir) {
+        let message =
+            "is a URL, and features are on this machine: say in which directory with --features DIR";
+        return Err(Usage(format!("{} {message}", dir.display())).into());
+    }
+    let features = Features::open(&env.files, &dir.join(FEATURES))?;
     let urls = features.urls()?;
-    let terms = features.terms()?.ok_or_else(|| no_content(&args.dir))?;
-    let opened = Opened { env, features, urls, terms };
+    let terms = features.terms()?.ok_or_else(|| no_content(&dir))?;
+    let opened = Opened { env, dir, features, urls, terms };
     match (&args.place, &args.query, &args.similar) {
         (Some(place), ..) => place_terms(args, &opened, place),
         (_, Some(text), _) => query_terms(args, &opened, text),
@@ -68,6 +78,7 @@ fn place_of(text: &str) -> anyhow::Result<Place> {
 }
 
 fn place_terms(args: &TermsArgs, opened: &Opened, text: &str) -> anyhow::Result<Ended> {
+    sums_within(1, opened.terms.vocabulary().len().into(), args.ask.engine.memory)?;
     let sum = match place_of(text)? {
         Place::Page(url) => TermSum::of_pages(&opened.terms, [known_page(args, opened, &url)?])?,
         Place::Hosts(urls) => {
@@ -75,10 +86,10 @@ fn place_terms(args: &TermsArgs, opened: &Opened, text: &str) -> anyhow::Result<
             let numbers: Vec<u64> = urls.iter().filter_map(|url| hosts.find(url)).collect();
             if numbers.is_empty() {
                 return Err(
-                    Usage(format!("{text} is no host of the features of {}", args.dir.display())).into()
+                    Usage(format!("{text} is no host of the features of {}", opened.dir.display())).into()
                 );
             }
-            let mut sum = TermSum::default();
+            let mut sum = TermSum::new(&opened.terms);
             for host in numbers {
                 let ids = hosts.ids_of_host(host).unwrap_or_default();
                 for page in opened.terms.scan(opened.terms.places(ids)) {
@@ -104,9 +115,9 @@ fn place_terms(args: &TermsArgs, opened: &Opened, text: &str) -> anyhow::Result<
 fn known_page(args: &TermsArgs, opened: &Opened, url: &WebUrl) -> anyhow::Result<u64> {
     let id = opened.urls.id(url)?;
     let unknown = || {
-        let dir = args.dir.display();
+        let (features, dir) = (opened.dir.display(), args.dir.display());
         Usage(format!(
-            "{} is not among the features of {dir}: it was not stored when they were built; `mattock why {dir} URL` says where it is",
+            "{} is not among the features of {features}: it was not stored when they were built; `mattock why {dir} URL` says where it is",
             url.as_str()
         ))
     };
@@ -114,8 +125,13 @@ fn known_page(args: &TermsArgs, opened: &Opened, url: &WebUrl) -> anyhow::Result
 }
 
 fn query_terms(args: &TermsArgs, opened: &Opened, text: &str) -> anyhow::Result<Ended> {
-    let repository = Repository::open(&opened.env, &args.dir)?;
-    let session = repository.session(options(&opened.env, &args.ask, &args.dir, text)?)?;
+    let mut pages = PageSet::new(opened.urls.len());
+    let left = args.ask.engine.memory.saturating_sub(pages.bytes());
+    sums_within(2, opened.terms.vocabulary().len().into(), left)?;
+    let repository = Repository::open(&opened.env, &args.dir)?.with_features(args.features.dir.as_deref())?;
+    let mut options = options(&opened.env, &args.ask, &args.dir, text)?;
+    options.memory_bytes = usize::try_from(left).unwrap_or(usize::MAX);
+    let session = repository.session(options)?;
     let query = session.plan(text, if args.sql { Language::Sql } else { Language::Wib })?;
     let schema = query.schema();
     let column = schema.fields().iter().position(|field| ["name", "url"].contains(&field.name().as_str()));
@@ -125,19 +141,17 @@ fn query_terms(args: &TermsArgs, opened: &Opened, text: &str) -> anyhow::Result<
             if args.sql { "url" } else { "name" }
         ))
     })?;
-    let cancel = Cancel::new();
-    let watched = cancel.clone();
-    signals::when_interrupted(move || watched.cancel());
-    let mut pages = Pages { urls: &opened.urls, column, ids: Vec::new(), unknown: 0 };
-    let report = query.run(&mut pages, &mut |_| {}, &cancel)?;
+    let cancel = progress::interruptible();
+    let mut sink = Pages { urls: &opened.urls, column, found: &mut pages, unknown: 0 };
+    let report = query.run(&mut sink, &mut |_| {}, &cancel)?;
+    let unknown = sink.unknown;
     if report.cancelled {
         eprintln!("Stopped: the query was not answered.");
         return Ok(Ended::Interrupted);
     }
-    let Pages { mut ids, unknown, .. } = pages;
-    ids.sort_unstable();
-    ids.dedup();
-    let sum = TermSum::of_pages(&opened.terms, ids)?;
+    // What the query took is free again.
+    drop(session);
+    let sum = TermSum::of_pages(&opened.terms, pages.ids())?;
     let whole = TermSum::of_places(&opened.terms, 0..opened.terms.len())?;
     term_rows(args, opened, &sum.against(&whole, args.count))?;
     if !args.quiet {
@@ -153,11 +167,38 @@ fn query_terms(args: &TermsArgs, opened: &Opened, text: &str) -> anyhow::Result<
     Ok(Ended::Done)
 }
 
+/// Pages by id, a bit for each that there is.
+struct PageSet {
+    words: Vec<u64>,
+}
+
+impl PageSet {
+    fn new(pages: u64) -> PageSet {
+        PageSet { words: vec![0; pages.div_ceil(64) as usize] }
+    }
+
+    fn bytes(&self) -> u64 {
+        size_of_val(self.words.as_slice()) as u64
+    }
+
+    fn insert(&mut self, id: u64) {
+        self.words[(id / 64) as usize] |= 1 << (id % 64);
+    }
+
+    /// In order, each once.
+    fn ids(&self) -> impl Iterator<Item = u64> {
+        let of_word = |(at, word): (u64, u64)| {
+            (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| at * 64 + bit)
+        };
+        (0..).zip(self.words.iter().copied()).filter(|(_, word)| *word != 0).flat_map(of_word)
+    }
+}
+
 /// Takes the ids of the pages that a query finds.
 struct Pages<'a> {
     urls: &'a Urls,
     column: usize,
-    ids: Vec<u64>,
+    found: &'a mut PageSet,
     /// Rows of pages that have no id.
     unknown: u64,
 }
@@ -173,7 +214,7 @@ impl Sink for Pages<'_> {
             let url = output::text(names, row).and_then(|name| WebUrl::parse(&name).ok());
             let id = url.map(|url| self.urls.id(&url)).transpose().map_err(io::Error::other)?.flatten();
             match id {
-                Some(id) => self.ids.push(id),
+                Some(id) => self.found.insert(id),
                 None => self.unknown += 1,
             }
         }
@@ -225,6 +266,17 @@ fn similar_pages(args: &TermsArgs, opened: &Opened, text: &str) -> anyhow::Resul
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_page_is_in_a_set_once() {
+        let mut pages = PageSet::new(200);
+        for id in [199, 0, 63, 64, 63, 199, 128] {
+            pages.insert(id);
+        }
+        assert_eq!(pages.ids().collect::<Vec<_>>(), [0, 63, 64, 128, 199]);
+        assert_eq!(pages.bytes(), 32);
+        assert_eq!(PageSet::new(0).ids().count(), 0);
+    }
 
     #[test]
     fn pages_and_hosts_are_told_apart() {

@@ -79,8 +79,24 @@ fn copies_are_told() {
     let strict = &lines(&scratch, &["duplicates", "site", "--json", "--quiet", "--threshold", "1"])[0];
     assert_eq!((&strict["clusters"], &strict["exact"]), (&Value::from(2), &Value::from(2)));
 
+    // 52 bytes a page are enough.
+    let little = lines(&scratch, &["duplicates", "site", "--json", "--quiet", "--memory", "520B"]);
+    assert_eq!(&little[0], summary);
+    scratch.snapshot("duplicates_too_little_memory", &["duplicates", "site", "--memory", "519B"]);
+    let low = ["duplicates", "site", "--threshold", "0.6", "--json", "--no-keep"];
+    scratch.snapshot("duplicates_low_threshold", &low);
+
     scratch
         .snapshot("duplicates_hosts", &["duplicates", "site", "--hosts", "--format", "table", "--no-keep"]);
+}
+
+#[test]
+fn clusters_are_kept_before_rows_are_read() {
+    let scratch = Scratch::new("content_unread");
+    build(&scratch, "site", true);
+    let output = scratch.mattock_unread(&["duplicates", "site", "--quiet"]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(scratch.is_there("site/features/generation-1/columns/cluster.parquet"));
 }
 
 #[test]
@@ -111,6 +127,9 @@ fn mistakes_of_those_who_ask() {
     scratch.snapshot("terms_unknown_host", &["terms", "site", "four-sim.com"]);
     scratch.snapshot("terms_without_scheme", &["terms", "site", "two-sim.org/a"]);
     scratch.snapshot("terms_without_text", &["terms", "site", "--similar", "http://three-sim.net/z"]);
+    scratch.snapshot("terms_at_a_url", &["terms", "file:///nowhere", "http://a-sim.com/"]);
+    let query = ["terms", "site", "--query", "select name", "--memory", "100B"];
+    scratch.snapshot("terms_too_little_memory", &query);
     // The message has the whole path.
     let output = scratch.mattock(&["terms", "site", "--query", "select name"]);
     let told = String::from_utf8_lossy(&output.stderr);

@@ -72,6 +72,9 @@ fn the_whole_graph() {
     for part in ["core: 4 ", "in: 1 ", "out: 4 ", "tubes: 1 ", "tendrils: 0 ", "disconnected: 2 "] {
         assert!(svg.contains(part), "{part}: {svg}");
     }
+    snapshot(&scratch, "graph_degrees", "graph stats site --degrees in --format csv");
+    let degrees = lines(&scratch, "graph stats site --degrees out --grain hosts");
+    assert_eq!(degrees.iter().map(|row| row["nodes"].as_u64().unwrap()).sum::<u64>(), 6, "{degrees:?}");
     snapshot(&scratch, "graph_top", "graph top site -n 3 --format table");
     snapshot(
         &scratch,
@@ -121,6 +124,31 @@ fn ranks() {
 }
 
 #[test]
+fn what_was_computed_is_kept_before_rows_are_read() {
+    let scratch = made("graph_unread");
+    for (command, column) in [("pagerank", "pagerank"), ("scc", "component")] {
+        let output = scratch.mattock_unread(&["graph", command, "site", "--quiet"]);
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        let path = format!("site/features/generation-1/columns/{column}.parquet");
+        assert!(scratch.is_there(&path), "{command}");
+    }
+}
+
+#[test]
+fn ranks_that_are_not_good_enough_are_not_kept() {
+    let scratch = made("graph_not_kept");
+    snapshot(&scratch, "graph_pagerank_not_kept", "graph pagerank site --iterations 2 --top 1 --threads 1");
+    let path = "site/features/generation-1/columns/pagerank.parquet";
+    assert!(!scratch.is_there(path));
+    lines(&scratch, "graph pagerank site --quiet");
+    let kept = Files::real().read(&scratch.path().join(path)).unwrap();
+    lines(&scratch, "graph pagerank site --quiet --iterations 1 --damping 0.5");
+    assert_eq!(Files::real().read(&scratch.path().join(path)).unwrap(), kept);
+    lines(&scratch, "graph pagerank site --quiet --damping 0.5");
+    assert_ne!(Files::real().read(&scratch.path().join(path)).unwrap(), kept);
+}
+
+#[test]
 fn around_a_page() {
     let scratch = made("graph_around");
     snapshot(&scratch, "graph_links", "graph links site http://b-sim.org/ --format table");
@@ -155,6 +183,18 @@ fn distances_and_samples() {
     let rows = lines(&scratch, "graph distances site --log2-registers 12 --quiet");
     assert_eq!(rows.iter().map(|row| row["distance"].as_u64().unwrap()).collect::<Vec<_>>(), [1, 2, 3, 4]);
     assert_eq!(rows[3]["share_within"], 1.0);
+
+    // Those that nothing leads to are near to nobody; one link leads to the other page of the two alone.
+    let near = lines(&scratch, "graph top site --by harmonic -n 12 --quiet --threads 2");
+    assert!(
+        near.len() == 12
+            && near.is_sorted_by(|one, two| one["harmonic"].as_f64() >= two["harmonic"].as_f64())
+    );
+    let of = |url: &str| near.iter().find(|row| row["url"] == url).unwrap()["harmonic"].as_f64().unwrap();
+    assert_eq!((of("http://d-sim.de/"), of("http://alone-sim.com/")), (0.0, 0.0));
+    assert!((of("http://alone-sim.com/too") - 1.0).abs() < 0.1, "{near:?}");
+    // Four pages link to it, and nothing else leads there.
+    assert!((of("http://www.a-sim.com/") - 4.0).abs() < 0.4, "{near:?}");
 
     snapshot(&scratch, "graph_sample", "graph sample site -n 4 --seed 7 --format csv");
     let from = lines(&scratch, "graph sample site -n 40 --seed 7 --from http://alone-sim.com/ --quiet");
@@ -236,6 +276,8 @@ fn mistakes() {
     snapshot(&scratch, "graph_domain_by_host", "graph links site www.a-sim.com --grain domains");
     snapshot(&scratch, "graph_too_little_memory", "graph pagerank site --memory 100B");
     snapshot(&scratch, "graph_damping", "graph pagerank site --damping 1.5");
+    snapshot(&scratch, "graph_stats_as_rows", "graph stats site --format csv");
+    snapshot(&scratch, "graph_distances_as_both", "graph distances site --json --output distances.json");
     snapshot(&scratch, "graph_no_column", "graph kendall site pagerank nothing.tsv");
     scratch.write("bad.tsv", "http://www.a-sim.com/\t1\nhttp://b-sim.org/\tmany\n");
     scratch.write("twice.tsv", "http://b-sim.org/\t1\nhttp://c-sim.net/\t2\nhttp://b-sim.org/\t3\n");

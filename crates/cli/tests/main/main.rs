@@ -5,6 +5,7 @@ mod check;
 mod content;
 mod ctl;
 mod demo;
+mod elsewhere;
 mod examples;
 mod failures;
 mod features;

@@ -61,6 +61,15 @@ impl Scratch {
         self.command(MATTOCK).args(arguments).output().expect("the binary was built for this test")
     }
 
+    /// Runs it for a reader who has had enough before the first word: a pipe that nobody reads.
+    pub(crate) fn mattock_unread(&self, arguments: &[&str]) -> Output {
+        let (reader, writer) = std::io::pipe().expect("the system has pipes");
+        drop(reader);
+        let mut command = self.command(MATTOCK);
+        command.args(arguments).stdout(writer);
+        command.output().expect("the binary was built for this test")
+    }
+
     /// Holds a run against its snapshot: the command, its exit code, what it printed.
     pub(crate) fn snapshot(&self, name: &str, arguments: &[&str]) {
         insta::assert_snapshot!(name, self.transcript(arguments));

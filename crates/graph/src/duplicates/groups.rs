@@ -27,6 +27,12 @@ pub(super) fn mixed(mut number: u64) -> u64 {
     number ^ number >> 33
 }
 
+/// In how many turns so many words are sorted, each with those that fit.
+pub(super) fn turns(words: u64, memory: u64) -> u64 {
+    let words_max = (memory / size_of::<u64>() as u64).max(WORDS_MIN);
+    words.div_ceil(words_max).max(1)
+}
+
 /// The prints, in memory if they fit.
 pub(super) struct Prints<'a> {
     shingles: &'a Shingles,
@@ -103,8 +109,7 @@ impl Grouping<'_> {
             None => self.prints.len(),
         };
         let words_all = pages * self.keys_per_page;
-        let words_max = (self.memory / size_of::<u64>() as u64).max(WORDS_MIN);
-        let turns = words_all.div_ceil(words_max).max(1);
+        let turns = turns(words_all, self.memory);
         let mut words: Vec<u64> = Vec::with_capacity((words_all / turns + words_all / turns / 16) as usize);
         let (mut made, mut group) = (Vec::new(), Vec::new());
         for turn in 0..turns {

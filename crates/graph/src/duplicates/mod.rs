@@ -13,8 +13,10 @@
 //!
 //! Clusters are what is connected: two pages of one need not be alike themselves, if there are some between them.
 //!
-//! Costs: 17 bytes a page in memory, the pages of clusters, and `memory` for grouping: if the numbers do not fit, prints are read
-//! several times, each time for a part of the numbers. Nothing is written to disk. The result does not depend on `memory`, unless groups are large.
+//! Costs: [`JOINING_BYTES`] a page, and what `memory` leaves beside them for grouping: if the numbers do not fit, prints are read several times, each
+//! time for a part of the numbers. When the pages have been compared, all of that is freed but the clusters, and only then are links
+//! asked for. [`duplicates_within`] says beforehand whether all of it fits. Nothing is written to disk. The result does not depend on `memory`,
+//! unless groups are large.
 
 mod groups;
 mod mirrors;
@@ -22,12 +24,13 @@ mod union;
 
 use std::ops::ControlFlow;
 
-use mattock_features::{DESIGN_ESTIMATE, Result, SUPER_SHINGLES, Shingleprint, Shingles};
+use mattock_features::{DESIGN_ESTIMATE, LinkSize, Result, SUPER_SHINGLES, Shingleprint, Shingles};
 use serde::Serialize;
 
+use crate::held::{GraphError, bytes_coded};
 use groups::{Grouping, Key, Prints, mixed};
 pub use mirrors::{Mirror, MirrorOptions, mirrors};
-use union::Union;
+use union::{Sets, Union};
 
 /// Up to so many pages of a group are compared each with each.
 const ALL_PAIRS_MAX: usize = 32;
@@ -36,12 +39,39 @@ const LEADERS_MAX: usize = 32;
 /// Pairs of super-shingles.
 const PAIRS: usize = SUPER_SHINGLES * (SUPER_SHINGLES - 1) / 2;
 
+/// Bytes for each page while pages are compared: the sets, and who is a copy.
+const JOINING_BYTES: u64 = 5;
+/// Bytes of clusters for each page, if all pages are in clusters of two.
+const CLUSTER_BYTES: u64 = (size_of::<Cluster>() as u64 + ALLOCATED_BYTES) / 2 + 8;
+/// What an allocation takes beside what was asked for.
+const ALLOCATED_BYTES: u64 = 16;
+/// Bytes for each page beside clusters while they are made, and while it is said of each page in which it is.
+const BESIDE_BYTES: u64 = 16;
+
+/// Bytes that remain for sorting beside clusters of so many pages, of those that are allowed.
+pub fn beside_clusters(pages: u64, memory: u64) -> u64 {
+    memory.saturating_sub(pages * (CLUSTER_BYTES + BESIDE_BYTES))
+}
+
+/// Whether clusters of so many pages, with links of this size to them, can be found in so many bytes, however many copies there are.
+pub fn duplicates_within(pages: u64, inlinks: LinkSize, memory: u64) -> std::result::Result<(), GraphError> {
+    if pages > u64::from(u32::MAX) {
+        return Err(GraphError::Nodes { nodes: pages });
+    }
+    let with_links = pages * CLUSTER_BYTES + bytes_coded(&[inlinks]);
+    let needed = with_links.max(pages * (CLUSTER_BYTES + BESIDE_BYTES));
+    if needed > memory {
+        return Err(GraphError::Memory { nodes: pages, arcs: inlinks.arcs, needed, memory });
+    }
+    Ok(())
+}
+
 /// How clusters are found.
 #[derive(Clone, Debug)]
 pub struct DuplicateOptions {
     /// Pages are near-duplicates if their resemblance is estimated so high.
     pub threshold: f64,
-    /// Bytes for grouping.
+    /// Bytes that may be used; however few they are, some pages are grouped at once.
     pub memory: u64,
 }
 
@@ -51,10 +81,13 @@ impl Default for DuplicateOptions {
     }
 }
 
+/// How many pages link to a page.
+pub type Inlinks = Box<dyn Fn(u64) -> u64>;
+
 /// What decides who stands for a cluster.
 pub struct Preference<'a> {
-    /// How many pages link to a page.
-    pub inlinks: &'a dyn Fn(u64) -> u64,
+    /// How many pages link to each; asked for once, when pages have been compared and their memory is free.
+    pub inlinks: &'a dyn Fn() -> Result<Inlinks>,
     /// How long its URL is; asked only where the links do not decide.
     pub url_length: &'a dyn Fn(u64) -> Result<usize>,
 }
@@ -122,11 +155,11 @@ impl Duplicates {
 
     /// By page, in order: the representatives of those that are in clusters.
     pub fn representatives(&self) -> Vec<(u64, u64)> {
-        let of = |cluster: &Cluster| {
-            let representative = cluster.representative;
-            cluster.pages.iter().map(move |page| (*page, representative)).collect::<Vec<_>>()
-        };
-        let mut pages: Vec<_> = self.clusters.iter().flat_map(of).collect();
+        let count = self.clusters.iter().map(|cluster| cluster.pages.len()).sum();
+        let mut pages = Vec::with_capacity(count);
+        for cluster in &self.clusters {
+            pages.extend(cluster.pages.iter().map(|page| (*page, cluster.representative)));
+        }
         pages.sort_unstable();
         pages
     }
@@ -140,12 +173,13 @@ pub fn duplicates(
     progress: &mut dyn FnMut(f64) -> ControlFlow<()>,
 ) -> Result<Option<Duplicates>> {
     assert!(shingles.len() <= u64::from(u32::MAX), "pages are 32 bits wide");
-    let prints = Prints::new(shingles, options.memory / 2)?;
+    let memory = options.memory.saturating_sub(shingles.len() * JOINING_BYTES);
+    let prints = Prints::new(shingles, memory / 2)?;
     let mut union = Union::new(shingles.len() as usize);
     let mut is_copy = vec![false; shingles.len() as usize];
     // By far most of the work is in the pairs.
     let steps = 1.0 + PAIRS as f64;
-    let by_print = Grouping { prints: &prints, memory: options.memory / 2, left_out: None, keys_per_page: 1 };
+    let by_print = Grouping { prints: &prints, memory: memory / 2, left_out: None, keys_per_page: 1 };
     let ended = by_print.run(
         |print, keys| keys.push(whole(print)),
         |group| join(&prints, group, &mut union, |one, two| one == two, |page| is_copy[page as usize] = true),
@@ -164,14 +198,29 @@ pub fn duplicates(
     if ended.is_break() {
         return Ok(None);
     }
-    let mut clusters = Vec::new();
-    for places in union.sets() {
-        let distinct = places.iter().filter(|place| !is_copy[**place as usize]).count() as u64;
-        let pages: Vec<u64> = places.iter().filter_map(|place| shingles.id_at(u64::from(*place))).collect();
-        clusters.push(Cluster { representative: preferred(&pages, preference)?, pages, distinct });
+    drop(prints);
+    let mut clusters = clusters(shingles, &union.sets(), &is_copy);
+    drop(is_copy);
+    if !clusters.is_empty() {
+        let inlinks = (preference.inlinks)()?;
+        for cluster in &mut clusters {
+            cluster.representative = preferred(&cluster.pages, &inlinks, preference.url_length)?;
+        }
     }
     clusters.sort_unstable_by_key(|cluster| (std::cmp::Reverse(cluster.pages.len()), cluster.representative));
     Ok(Some(Duplicates { pages: shingles.len(), clusters }))
+}
+
+/// Clusters of sets of places, each with its first page as the representative.
+fn clusters(shingles: &Shingles, sets: &Sets, is_copy: &[bool]) -> Vec<Cluster> {
+    let mut clusters = Vec::with_capacity(sets.len());
+    for places in sets.iter() {
+        let distinct = places.iter().filter(|place| !is_copy[**place as usize]).count() as u64;
+        let mut pages = Vec::with_capacity(places.len());
+        pages.extend(places.iter().filter_map(|place| shingles.id_at(u64::from(*place))));
+        clusters.push(Cluster { representative: pages[0], pages, distinct });
+    }
+    clusters
 }
 
 /// Joins the pages of a group that are alike; `joined` is told of each that was found to be like an earlier one.
@@ -234,20 +283,19 @@ fn pairs(print: &Shingleprint, keys: &mut Vec<Key>) {
     }
 }
 
-fn preferred(pages: &[u64], preference: &Preference<'_>) -> Result<u64> {
-    let inlinks: Vec<u64> = pages.iter().map(|page| (preference.inlinks)(*page)).collect();
-    let most = inlinks.iter().max();
-    let mut best: Vec<u64> =
-        pages.iter().zip(&inlinks).filter(|(_, links)| Some(*links) == most).map(|(page, _)| *page).collect();
-    if best.len() > 1 {
-        let lengths: Vec<usize> =
-            best.iter().map(|page| (preference.url_length)(*page)).collect::<Result<_>>()?;
-        let shortest = lengths.iter().min().copied();
-        let mut at = 0;
-        best.retain(|_| {
-            at += 1;
-            Some(lengths[at - 1]) == shortest
-        });
+fn preferred(pages: &[u64], inlinks: &Inlinks, url_length: &dyn Fn(u64) -> Result<usize>) -> Result<u64> {
+    // The most links, then the shortest URL, then the first.
+    let most = pages.iter().map(|page| inlinks(*page)).max();
+    let mut best = pages.iter().filter(|page| Some(inlinks(**page)) == most);
+    let first = best.next().copied().unwrap_or(pages[0]);
+    let mut shortest: Option<(usize, u64)> = None;
+    for page in best {
+        let (length, preferred) = match shortest {
+            Some(shortest) => shortest,
+            None => (url_length(first)?, first),
+        };
+        let other = url_length(*page)?;
+        shortest = Some(if other < length { (other, *page) } else { (length, preferred) });
     }
-    Ok(best[0])
+    Ok(shortest.map_or(first, |(_, page)| page))
 }

@@ -30,7 +30,7 @@ pub(super) fn run(env: &Env, args: &BowtieArgs) -> anyhow::Result<Ended> {
         }
     }
     let columns = [("part", Kind::Text), ("nodes", Kind::Integer), ("share", Kind::Float)];
-    let mut rows = Rows::begin(env, &args.rows, &columns)?;
+    let mut rows = Rows::begin(env, &args.place.rows, &columns)?;
     for part in PARTS {
         let size = found.size(part);
         let share = size as f64 / found.nodes().max(1) as f64;

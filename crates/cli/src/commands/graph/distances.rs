@@ -3,7 +3,7 @@
 use indicatif::HumanCount;
 use mattock_env::Env;
 use mattock_features::Direction;
-use mattock_graph::{DistanceOptions, Distances, Held, distances_watched, threads};
+use mattock_graph::{DistanceOptions, Distances, Held, distances_watched};
 
 use super::opened::Opened;
 use super::rounds::Rounds;
@@ -17,19 +17,10 @@ pub(super) fn run(env: &Env, args: &DistancesArgs) -> anyhow::Result<Ended> {
     let options = DistanceOptions {
         log2_registers: args.log2_registers,
         seed: args.seed,
-        threads: args.threads.unwrap_or_else(threads).max(1),
+        threads: args.threads.count(),
         ..DistanceOptions::default()
     };
-    let graph = opened.held(Direction::Out, options.node_bytes())?;
-    let mut rounds = Rounds::begin(args.place.quiet, |distance, pairs| {
-        format!("distance {distance:>3}: about {} pairs are no farther apart", HumanCount(pairs as u64))
-    });
-    let mut watch = |distance: usize, pairs: f64| rounds.after(distance, pairs);
-    let found = match &graph {
-        Held::Lists(graph) => distances_watched(graph, &options, &mut watch),
-        Held::Coded(links) => distances_watched(links, &options, &mut watch),
-    };
-    let stopped = rounds.end();
+    let (found, stopped) = measured(&opened, Direction::Out, &options, args.place.quiet)?;
     if args.json {
         output::print_json(&found)?;
     } else {
@@ -50,10 +41,29 @@ pub(super) fn run(env: &Env, args: &DistancesArgs) -> anyhow::Result<Ended> {
     Ok(if stopped { Ended::Interrupted } else { Ended::Done })
 }
 
+/// Measures distances along links or against them, shown one by one; and whether somebody has stopped it.
+pub(super) fn measured(
+    opened: &Opened,
+    direction: Direction,
+    options: &DistanceOptions,
+    quiet: bool,
+) -> anyhow::Result<(Distances, bool)> {
+    let graph = opened.held(direction, options.node_bytes())?;
+    let mut rounds = Rounds::begin(quiet, |distance, pairs| {
+        format!("distance {distance:>3}: about {} pairs are no farther apart", HumanCount(pairs as u64))
+    });
+    let mut watch = |distance: usize, pairs: f64| rounds.after(distance, pairs);
+    let found = match &graph {
+        Held::Lists(graph) => distances_watched(graph, options, &mut watch),
+        Held::Coded(links) => distances_watched(links, options, &mut watch),
+    };
+    Ok((found, rounds.end()))
+}
+
 /// A pair is a node and another that it reaches.
 fn table(env: &Env, args: &DistancesArgs, found: &Distances) -> anyhow::Result<()> {
     let columns = [("distance", Kind::Integer), ("pairs", Kind::Float), ("share_within", Kind::Float)];
-    let mut rows = Rows::begin(env, &args.rows, &columns)?;
+    let mut rows = Rows::begin(env, &args.place.rows, &columns)?;
     let itself = found.pairs_within.first().copied().unwrap_or(0.0);
     let joined = found.pairs_within.last().copied().unwrap_or(0.0) - itself;
     for (before, pair) in found.pairs_within.windows(2).enumerate() {

@@ -7,11 +7,17 @@ use mattock_study::{Values, keep_column_of};
 
 use super::opened::Opened;
 use crate::args::graph::GraphPlace;
+use crate::repository;
 
 /// Bytes for sorting what is kept.
 const SORT_BYTES: u64 = 64 << 20;
 
-/// Keeps a column of pages. Hosts, domains and graphs without URLs have none.
+/// Whether nodes can have columns: hosts, domains and graphs without URLs have none.
+pub(super) fn has_columns(opened: &Opened) -> bool {
+    opened.grain == Grain::Pages && opened.features.has_urls()
+}
+
+/// Keeps a column of pages, if nodes are pages.
 pub(super) fn column(
     env: &Env,
     place: &GraphPlace,
@@ -19,13 +25,13 @@ pub(super) fn column(
     name: &str,
     values: Values<'_>,
 ) -> anyhow::Result<()> {
-    if opened.grain != Grain::Pages || !opened.features.has_urls() {
+    if !has_columns(opened) {
         return Ok(());
     }
     let kept = keep_column_of(&env.files, &opened.features, name, values, SORT_BYTES);
     kept.with_context(|| format!("cannot keep the column `{name}` (--no-keep does without)"))?;
     if !place.quiet {
-        eprintln!("Kept: mattock query {} 'select name, {name}'", place.dir.display());
+        eprintln!("{}", repository::kept(env, &place.dir, name));
     }
     Ok(())
 }

@@ -9,16 +9,16 @@ use crate::exit::Ended;
 use crate::rows::Rows;
 
 pub(super) fn run(env: &Env, args: &LinksArgs) -> anyhow::Result<Ended> {
-    let opened = Opened::open(env, &args.place)?;
-    let node = opened.find(&args.url)?;
+    let opened = Opened::open(env, &args.node.place)?;
+    let node = opened.find(&args.node.url)?;
     let direction = if args.inward { Direction::In } else { Direction::Out };
     let links = opened.coded(direction, 0)?;
-    let mut rows = Rows::begin(env, &args.rows, &[opened.names.column()])?;
+    let mut rows = Rows::begin(env, &args.node.place.rows, &[opened.names.column()])?;
     for other in links.successors(node.into()) {
         rows.push(&[opened.names.name(other as u32)?.cell()])?;
     }
     let count = rows.finish()?;
-    if !args.place.quiet && count == 0 {
+    if !args.node.place.quiet && count == 0 {
         eprintln!("{}", none(&opened, node, direction)?);
     }
     Ok(Ended::Done)

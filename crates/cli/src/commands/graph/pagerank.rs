@@ -2,9 +2,7 @@
 
 use mattock_env::Env;
 use mattock_features::Direction;
-use mattock_graph::{
-    Adjacency, Held, PageRank, PageRankOptions, RANK_BYTES, degrees, pagerank_watched, threads, top,
-};
+use mattock_graph::{Adjacency, Held, PageRank, PageRankOptions, RANK_BYTES, degrees, pagerank_watched, top};
 use mattock_study::Values;
 
 use super::keep;
@@ -20,10 +18,14 @@ pub(super) fn run(env: &Env, args: &PageRankArgs) -> anyhow::Result<Ended> {
         alpha: args.rank.damping,
         tolerance: args.rank.tolerance,
         rounds_max: args.rank.iterations.max(1),
-        threads: args.rank.threads.unwrap_or_else(threads).max(1),
+        threads: args.rank.threads.count(),
     };
     let (found, stopped) = ranks(&opened, &options, args.place.quiet)?;
-    let mut rows = Rows::begin(env, &args.rows, &[opened.names.column(), ("pagerank", Kind::Float)])?;
+    // First what took long: whoever reads the rows may have enough of them at any time.
+    if !args.no_keep {
+        keep_ranks(env, args, &opened, &found, stopped)?;
+    }
+    let mut rows = Rows::begin(env, &args.place.rows, &[opened.names.column(), ("pagerank", Kind::Float)])?;
     match args.top {
         Some(count) => {
             for node in top(&found.ranks, usize::try_from(count).unwrap_or(usize::MAX)) {
@@ -38,14 +40,25 @@ pub(super) fn run(env: &Env, args: &PageRankArgs) -> anyhow::Result<Ended> {
         }
     }
     rows.finish()?;
-    if stopped {
-        return Ok(Ended::Interrupted);
-    }
-    if !args.no_keep {
+    Ok(if stopped { Ended::Interrupted } else { Ended::Done })
+}
+
+/// Keeps ranks that are as good as they were asked to be.
+fn keep_ranks(
+    env: &Env,
+    args: &PageRankArgs,
+    opened: &Opened,
+    found: &PageRank,
+    stopped: bool,
+) -> anyhow::Result<()> {
+    if found.converged {
         let value = |id: u64| found.ranks.get(id as usize).copied();
-        keep::column(env, &args.place, &opened, "pagerank", Values::Floats(&value))?;
+        return keep::column(env, &args.place, opened, "pagerank", Values::Floats(&value));
     }
-    Ok(Ended::Done)
+    if keep::has_columns(opened) && !stopped && !args.place.quiet {
+        eprintln!("Not kept: allow more --iterations, or a greater --tolerance.");
+    }
+    Ok(())
 }
 
 /// Computes ranks, shown round by round; and whether somebody has stopped them before they were good enough.

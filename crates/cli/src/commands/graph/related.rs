@@ -5,32 +5,32 @@ use mattock_features::{Grain, Hosts};
 use mattock_graph::{Related, Vicinity, around, cocitation, companions};
 
 use super::opened::Opened;
-use crate::args::graph::{AroundArgs, By, RelatedArgs};
+use crate::args::graph::{AroundArgs, By, NodePlace, RelatedArgs};
 use crate::exit::Ended;
 use crate::rows::{Cell, Kind, Rows};
 
 pub(super) fn hits(env: &Env, args: &AroundArgs) -> anyhow::Result<Ended> {
-    let opened = Opened::open(env, &args.place)?;
-    let node = opened.find(&args.url)?;
+    let opened = Opened::open(env, &args.node.place)?;
+    let node = opened.find(&args.node.url)?;
     let (graph, turned) = opened.coded_both(0)?;
     let nodes = around(&graph, &turned, node, &Vicinity::default());
     let found = mattock_graph::hits(&graph, &nodes, args.count);
     let columns = [("kind", Kind::Text), ("score", Kind::Float), opened.names.column()];
-    let mut rows = Rows::begin(env, &args.rows, &columns)?;
+    let mut rows = Rows::begin(env, &args.node.place.rows, &columns)?;
     for (kind, list) in [("authority", &found.authorities), ("hub", &found.hubs)] {
         for Related { node, score } in list {
             rows.push(&[Cell::Text(kind), Cell::Float(*score), opened.names.name(*node)?.cell()])?;
         }
     }
     rows.finish()?;
-    if !args.place.quiet {
+    if !args.node.place.quiet {
         eprintln!("{} {} are around {}", nodes.len() - 1, opened.names.plural(), opened.names.name(node)?);
     }
     Ok(Ended::Done)
 }
 
 pub(super) fn run(env: &Env, args: &RelatedArgs) -> anyhow::Result<Ended> {
-    let RelatedArgs { around: AroundArgs { place, url, count, rows }, by } = args;
+    let RelatedArgs { around: AroundArgs { node: NodePlace { place, url }, count }, by } = args;
     let opened = Opened::open(env, place)?;
     let node = opened.find(url)?;
     let (graph, turned) = opened.coded_both(0)?;
@@ -43,7 +43,7 @@ pub(super) fn run(env: &Env, args: &RelatedArgs) -> anyhow::Result<Ended> {
             companions(&graph, &turned, node, host, &vicinity, *count)
         }
     };
-    let mut rows = Rows::begin(env, rows, &[("score", Kind::Float), opened.names.column()])?;
+    let mut rows = Rows::begin(env, &place.rows, &[("score", Kind::Float), opened.names.column()])?;
     for Related { node, score } in &found {
         rows.push(&[Cell::Float(*score), opened.names.name(*node)?.cell()])?;
     }

@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 use indicatif::ProgressBar;
 use mattock_query::Cancel;
 
-use crate::signals;
+use crate::progress;
 
 /// So many rounds have a line each, where there is no terminal.
 const FIRST: usize = 3;
@@ -25,9 +25,7 @@ pub(super) struct Rounds<T> {
 impl<T: Fn(usize, f64) -> String> Rounds<T> {
     /// `told` says in a line what a round came to.
     pub(super) fn begin(quiet: bool, told: T) -> Rounds<T> {
-        let cancel = Cancel::new();
-        let watched = cancel.clone();
-        signals::when_interrupted(move || watched.cancel());
+        let cancel = progress::interruptible();
         let bar = (!quiet && io::stderr().is_terminal()).then(ProgressBar::new_spinner);
         Rounds { told, bar, quiet, cancel }
     }

@@ -18,10 +18,6 @@ pub(super) fn run(env: &Env, args: &SccArgs) -> anyhow::Result<Ended> {
         Held::Lists(graph) => strong_components(&graph),
         Held::Coded(links) => strong_components(&links),
     };
-    match args.sizes {
-        true => sizes(env, args, &components)?,
-        false => nodes(env, args, &opened, &components)?,
-    }
     if !args.place.quiet {
         let largest = components.sizes().first().copied().unwrap_or(0);
         let count = HumanCount(components.sizes().len() as u64);
@@ -31,15 +27,21 @@ pub(super) fn run(env: &Env, args: &SccArgs) -> anyhow::Result<Ended> {
             opened.names.plural()
         );
     }
+    // Before the rows: whoever reads them may have enough of them at any time.
     if !args.no_keep {
         let value = |id: u64| components.all().get(id as usize).map(|component| i64::from(*component));
         keep::column(env, &args.place, &opened, "component", Values::Integers(&value))?;
+    }
+    match args.sizes {
+        true => sizes(env, args, &components)?,
+        false => nodes(env, args, &opened, &components)?,
     }
     Ok(Ended::Done)
 }
 
 fn sizes(env: &Env, args: &SccArgs, components: &Components) -> anyhow::Result<()> {
-    let mut rows = Rows::begin(env, &args.rows, &[("size", Kind::Integer), ("components", Kind::Integer)])?;
+    let mut rows =
+        Rows::begin(env, &args.place.rows, &[("size", Kind::Integer), ("components", Kind::Integer)])?;
     for group in components.by_size() {
         rows.push(&[Cell::count(group.size.into()), Cell::count(group.count)])?;
     }
@@ -48,7 +50,7 @@ fn sizes(env: &Env, args: &SccArgs, components: &Components) -> anyhow::Result<(
 
 fn nodes(env: &Env, args: &SccArgs, opened: &Opened, components: &Components) -> anyhow::Result<()> {
     let columns = [opened.names.column(), ("component", Kind::Integer)];
-    let mut rows = Rows::begin(env, &args.rows, &columns)?;
+    let mut rows = Rows::begin(env, &args.place.rows, &columns)?;
     for (name, component) in opened.names.all().zip(components.all()) {
         rows.push(&[name?.cell(), Cell::count((*component).into())])?;
     }

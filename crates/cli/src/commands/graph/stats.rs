@@ -4,17 +4,19 @@ use std::fmt::Write;
 
 use indicatif::HumanCount;
 use mattock_env::Env;
-use mattock_features::Grain;
+use mattock_features::{Direction, Grain};
 use mattock_graph::{
-    COMPONENT_BYTES, Components, Degrees, Held, PowerLaw, stats, strong_components, weak_components,
+    COMPONENT_BYTES, Components, Degrees, Held, PowerLaw, degree_counts, stats, strong_components,
+    weak_components,
 };
 use serde::Serialize;
 
 use super::names::Names;
 use super::opened::Opened;
-use crate::args::graph::StatsArgs;
-use crate::exit::Ended;
+use crate::args::graph::{DegreesArg, StatsArgs};
+use crate::exit::{Ended, Usage};
 use crate::output;
+use crate::rows::{Cell, Kind, Rows};
 
 /// What is told.
 #[derive(Serialize)]
@@ -55,12 +57,41 @@ struct ComponentsReport {
 
 pub(super) fn run(env: &Env, args: &StatsArgs) -> anyhow::Result<Ended> {
     let opened = Opened::open(env, &args.place)?;
+    if let Some(direction) = args.degrees {
+        return distribution(env, args, &opened, direction);
+    }
+    let rows = &args.place.rows;
+    if rows.format.is_some() || rows.output.is_some() {
+        let message = "--format and --output are for rows: add --degrees in or --degrees out";
+        return Err(Usage(message.into()).into());
+    }
     let report = report(&opened)?;
     if args.json {
         output::print_json(&report)?;
     } else {
         output::print(&told(&report))?;
     }
+    Ok(Ended::Done)
+}
+
+/// A row for each degree that occurs.
+fn distribution(
+    env: &Env,
+    args: &StatsArgs,
+    opened: &Opened,
+    direction: DegreesArg,
+) -> anyhow::Result<Ended> {
+    let direction = match direction {
+        DegreesArg::In => Direction::In,
+        DegreesArg::Out => Direction::Out,
+    };
+    let counts = degree_counts(&opened.coded(direction, 0)?);
+    let columns = [("degree", Kind::Integer), ("nodes", Kind::Integer)];
+    let mut rows = Rows::begin(env, &args.place.rows, &columns)?;
+    for (degree, nodes) in counts {
+        rows.push(&[Cell::count(degree.into()), Cell::count(nodes)])?;
+    }
+    rows.finish()?;
     Ok(Ended::Done)
 }
 

@@ -2,10 +2,10 @@
 
 use mattock_env::Env;
 use mattock_features::Direction;
-use mattock_graph::{PageRankOptions, degrees, threads, top};
+use mattock_graph::{DistanceOptions, PageRankOptions, degrees, top};
 
 use super::opened::Opened;
-use super::pagerank;
+use super::{distances, pagerank};
 use crate::args::graph::{Measure, TopArgs};
 use crate::exit::Ended;
 use crate::rows::{Cell, Kind, Rows};
@@ -23,15 +23,20 @@ pub(super) fn run(env: &Env, args: &TopArgs) -> anyhow::Result<Ended> {
         Measure::InDegree => ("in_degree", counted(Direction::In)?, false),
         Measure::OutDegree => ("out_degree", counted(Direction::Out)?, false),
         Measure::PageRank => {
-            let threads = args.threads.unwrap_or_else(threads).max(1);
-            let options = PageRankOptions { threads, ..PageRankOptions::default() };
+            let options = PageRankOptions { threads: args.threads.count(), ..PageRankOptions::default() };
             let (found, stopped) = pagerank::ranks(&opened, &options, args.place.quiet)?;
             ("pagerank", found.ranks, stopped)
         }
+        Measure::Harmonic => {
+            // Against the links: what counts is who gets there.
+            let options = DistanceOptions { threads: args.threads.count(), ..DistanceOptions::default() };
+            let (found, stopped) = distances::measured(&opened, Direction::In, &options, args.place.quiet)?;
+            ("harmonic", found.harmonic, stopped)
+        }
     };
-    let whole = args.by != Measure::PageRank;
+    let whole = matches!(args.by, Measure::InDegree | Measure::OutDegree);
     let kind = if whole { Kind::Integer } else { Kind::Float };
-    let mut rows = Rows::begin(env, &args.rows, &[(name, kind), opened.names.column()])?;
+    let mut rows = Rows::begin(env, &args.place.rows, &[(name, kind), opened.names.column()])?;
     for node in top(&values, args.count) {
         let value = values[node as usize];
         let cell = if whole { Cell::count(value as u64) } else { Cell::Float(value) };
