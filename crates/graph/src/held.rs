@@ -65,15 +65,20 @@ fn coded_bytes(size: &LinkSize) -> u64 {
     size.bits / 8 + size.nodes * 2
 }
 
-/// Bytes of graphs that stay coded. While one is opened, its file is in memory beside it.
+/// What is in memory beside a graph while it is opened: where its lists begin, as the file has it.
+fn opening_bytes(size: &LinkSize) -> u64 {
+    size.nodes * 2
+}
+
+/// Bytes of graphs that stay coded.
 pub(crate) fn bytes_coded(sizes: &[LinkSize]) -> u64 {
-    sizes.iter().map(coded_bytes).sum::<u64>() + sizes.iter().map(|size| size.bits / 8).max().unwrap_or(0)
+    sizes.iter().map(coded_bytes).sum::<u64>() + sizes.iter().map(opening_bytes).max().unwrap_or(0)
 }
 
 /// Bytes of graphs that become lists. While one does so, it is in memory coded too.
 fn bytes_listed(sizes: &[LinkSize]) -> u64 {
     sizes.iter().map(|size| Csr::bytes_for(size.nodes, size.arcs)).sum::<u64>()
-        + sizes.iter().map(|size| coded_bytes(size) + size.bits / 8).max().unwrap_or(0)
+        + sizes.iter().map(|size| coded_bytes(size) + opening_bytes(size)).max().unwrap_or(0)
 }
 
 /// Bytes that an algorithm keeps for each node.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::parse_count;
-use super::repository::EngineArgs;
+use super::repository::{EngineArgs, FeaturesPlace};
 use crate::places::place;
 
 /// Arguments of `mattock report`.
@@ -30,9 +30,8 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
 
-    /// Use the features of this directory: the one that `mattock features build --into` was given
-    #[arg(long, value_name = "DIR", value_parser = place())]
-    pub(crate) features: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) features: FeaturesPlace,
 
     /// Show no progress
     #[arg(long, short)]

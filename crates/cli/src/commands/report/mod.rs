@@ -93,7 +93,8 @@ fn gather(env: &Env, args: &ReportArgs, cancel: &Cancel) -> anyhow::Result<DataS
     let session = repository.session(asked)?;
     let shown = quoted(&args.dir.display().to_string());
     let as_of = args.engine.as_of.as_deref().map(quoted);
-    let features = args.features.as_ref().map(|home| (home.as_path(), quoted(&home.display().to_string())));
+    let features =
+        args.features.dir.as_ref().map(|home| (home.as_path(), quoted(&home.display().to_string())));
     let subject = Subject {
         root: &root,
         name: &name_of(&root),

@@ -219,7 +219,9 @@ fn found<T>(
             ),
             command: Some(format!("{} --memory {}MiB", desk.report_command(), needed.div_ceil(1 << 20))),
         },
-        error @ GraphError::Nodes { .. } => Missing { figures, why: error.to_string(), command: None },
+        error @ (GraphError::Nodes { .. } | GraphError::Terms { .. }) => {
+            Missing { figures, why: error.to_string(), command: None }
+        }
     };
     missing.push(lack);
     None
