@@ -114,8 +114,8 @@ fn change_format(files: &Files, format: u32) {
 fn what_cannot_be_read_stays_until_something_takes_its_place() {
     let next = world::pages(3, 20);
     let manifest = Path::new(DIR).join("MANIFEST");
-    let (older, newer): (fn(&Files), fn(&Files)) =
-        (|files| change_format(files, 1), |files| change_format(files, 7));
+    let older: fn(&Files) = |files| change_format(files, 1);
+    let newer: fn(&Files) = |files| change_format(files, 7);
     let damaged: fn(&Files) = |files| {
         files.open(&Path::new(DIR).join("MANIFEST"), OpenMode::Write).unwrap().write_all_at(b"x", 9).unwrap();
     };

@@ -13,7 +13,7 @@
 //! Invariants:
 //! - Every figure has a definition and a command that gives it again, which is what was asked to get it.
 //! - The same repository, features, options and version give the same bytes: nothing depends on the day or on the number of threads.
-//! - What comes from features that are not of the documents of the report [is told as such](age).
+//! - What comes from features that are not of the documents of the report is told as such.
 //! - Whatever the Web has put into titles, URLs or headers stays text on the page.
 //!
 //! Costs: a dozen aggregate queries on the index, within the memory of the session; the documents of the sample; and for the
