@@ -217,17 +217,17 @@ mod tests {
 
     #[test]
     fn memory_decides_the_form() {
-        // 1000 bytes of lists' code, 200 of places; as lists 800 and 8000.
+        // 1000 bytes of lists' code, 200 of places, and as many while it is opened; as lists 800 and 8000.
         let size = LinkSize { nodes: 100, arcs: 2000, bits: 8000 };
-        let (ten, all) = (NodeBytes::both(10), 800 + 8000 + 1200 + 1000 + 1000);
+        let (ten, all) = (NodeBytes::both(10), 800 + 8000 + 1200 + 200 + 1000);
         assert_eq!(form_within(&[size], ten, 1 << 20), Ok(Form::Lists));
         assert_eq!(form_within(&[size], ten, all), Ok(Form::Lists));
         assert_eq!(form_within(&[size], ten, all - 1), Ok(Form::Coded));
         assert_eq!(form_within(&[size; 2], ten, all), Ok(Form::Coded));
-        assert_eq!(form_within(&[size], ten, 1200 + 1000 + 1000), Ok(Form::Coded));
-        assert!(form_within(&[size], NodeBytes { lists: 10, coded: 11 }, 3200).is_err());
-        let error = form_within(&[size], ten, 3199).unwrap_err();
-        assert_eq!(error, GraphError::Memory { nodes: 100, arcs: 2000, needed: 3200, memory: 3199 });
+        assert_eq!(form_within(&[size], ten, 1200 + 200 + 1000), Ok(Form::Coded));
+        assert!(form_within(&[size], NodeBytes { lists: 10, coded: 11 }, 2400).is_err());
+        let error = form_within(&[size], ten, 2399).unwrap_err();
+        assert_eq!(error, GraphError::Memory { nodes: 100, arcs: 2000, needed: 2400, memory: 2399 });
         assert!(error.to_string().ends_with("say --memory 1MiB"), "{error}");
         let many = LinkSize { nodes: 1 << 32, arcs: 1, bits: 1 };
         assert!(coded_within(&[many], 0, u64::MAX).unwrap_err().to_string().contains("coarser grain"));

@@ -199,7 +199,7 @@ fn what_does_not_fit_is_known_beforehand() {
     };
     assert_eq!((of(1000, links, 52_000), of(1000, links, 51_999)), (Ok(()), Err(52_000)));
     let many = LinkSize { bits: 800_000, ..links };
-    let needed = 1000 * 36 + 2 * 100_000 + 3000;
+    let needed = 1000 * 36 + 100_000 + 2 * 3000;
     assert_eq!((of(1000, many, needed), of(1000, many, needed - 1)), (Ok(()), Err(needed)));
     assert!(duplicates_within(1 << 32, links, u64::MAX).is_err());
     assert_eq!((beside_clusters(1000, 60_000), beside_clusters(1000, 100)), (8000, 0));

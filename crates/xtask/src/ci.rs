@@ -2,8 +2,8 @@
 //!
 //! The order puts what is quick and often wrong first. The steps that compile share one profile and set of features: `clippy` and `doc`
 //! use each other's metadata, `test`, `warc`, `objects` and `console` each other's object code. Nothing is shared between the two kinds, so
-//! that the first run beside the others, in a target directory of their own: builds and tests leave cores idle now and then. What they print
-//! comes when they have ended.
+//! that the first run beside `test`, in a target directory of their own; `warc` and `objects` run beside `console`. All of them leave cores
+//! idle now and then. What runs beside another step prints what its commands say when they have ended.
 
 use std::process::{Command, ExitCode};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,8 +20,8 @@ struct Step {
     /// What to do when it fails.
     hint: &'static str,
     run: fn(&Workspace) -> Result<()>,
-    /// Whether it may run while others do.
-    beside: bool,
+    /// With which step it begins, and beside which it runs, where it need not wait for its turn.
+    beside: Option<&'static str>,
 }
 
 const STEPS: [Step; 10] = [
@@ -30,21 +30,21 @@ const STEPS: [Step; 10] = [
         about: "the disk has room for what follows",
         hint: "remove old target directories, or set CARGO_TARGET_DIR to a larger disk",
         run: room::check,
-        beside: false,
+        beside: None,
     },
     Step {
         name: "fmt",
         about: "the code is formatted",
         hint: "`cargo fmt --all` mends it",
         run: fmt,
-        beside: false,
+        beside: None,
     },
     Step {
         name: "tree",
         about: "the house rules for files",
         hint: "each line above names a file and what to change in it",
         run: tree::check,
-        beside: false,
+        beside: None,
     },
     Step {
         name: "licences",
@@ -52,28 +52,28 @@ const STEPS: [Step; 10] = [
         hint: "choose another dependency, or argue for its licence in crates/xtask/src/licences.rs; \
                if cargo speaks of the lock file, run `cargo check` and commit Cargo.lock",
         run: licences::check,
-        beside: false,
+        beside: None,
     },
     Step {
         name: "clippy",
         about: "no warning from the compiler or clippy",
         hint: "`cargo clippy --workspace --all-targets` shows it again; clippy.toml says why a method is disallowed",
         run: clippy,
-        beside: true,
+        beside: Some("test"),
     },
     Step {
         name: "test",
         about: "all tests",
         hint: "run one with `cargo test -p PACKAGE NAME`; CONTRIBUTING.md says how to replay a simulation seed",
         run: test,
-        beside: false,
+        beside: None,
     },
     Step {
         name: "doc",
         about: "the documentation builds without warnings",
         hint: "most often a link to a renamed or private item: `cargo doc --workspace --no-deps` shows it again",
         run: doc,
-        beside: true,
+        beside: Some("test"),
     },
     Step {
         name: "warc",
@@ -81,7 +81,7 @@ const STEPS: [Step; 10] = [
         hint: "to look closer, `cargo run -- simweb serve --preset tiny --seed 7` prints the crawl to run beside it; \
                on a machine without Python or a package index, `cargo xtask ci --skip warc` does the rest",
         run: warc::check,
-        beside: false,
+        beside: Some("console"),
     },
     Step {
         name: "objects",
@@ -89,7 +89,7 @@ const STEPS: [Step; 10] = [
         hint: "target/xtask/objects has the server's log of requests; \
                on a machine without Python or a package index, `cargo xtask ci --skip objects` does the rest",
         run: objects::check,
-        beside: false,
+        beside: Some("console"),
     },
     Step {
         name: "console",
@@ -97,7 +97,7 @@ const STEPS: [Step; 10] = [
         hint: "pictures of every page are in target/console-shots, failure.png among them; \
                on a machine without Chromium, Python or a package index, `cargo xtask ci --skip console` does the rest",
         run: console::check,
-        beside: false,
+        beside: None,
     },
 ];
 
@@ -165,49 +165,50 @@ pub(crate) fn run(selection: &Selection) -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    // Without tests there is nothing to run beside, and what is printed is better seen at once.
-    let side_by_side = selection.wants("test");
+    let start = Instant::now();
+    let outcomes = run_all(selection, &workspace);
+    eprint!("\n{}", table(&outcomes, start.elapsed()));
+    match outcomes.iter().any(|outcome| matches!(outcome, Outcome::Failed(_))) {
+        true => ExitCode::FAILURE,
+        false => ExitCode::SUCCESS,
+    }
+}
+
+/// Runs steps in order, and those that may run beside another one with it, one after the other. Alone, what is printed is better seen at once.
+fn run_all(selection: &Selection, workspace: &Workspace) -> Vec<Outcome> {
     let failed = AtomicBool::new(false);
-    let outcome_of = |step: &Step, quietly: bool| {
+    let run = |step: &Step, beside: bool| {
         if !selection.wants(step.name) {
             return Outcome::LeftOut;
         }
         if failed.load(Ordering::SeqCst) {
             return Outcome::NotReached;
         }
-        let outcome = run_step(step, &workspace, quietly);
+        let outcome = run_step(step, workspace, beside);
         failed.fetch_or(matches!(outcome, Outcome::Failed(_)), Ordering::SeqCst);
         outcome
     };
-    let start = Instant::now();
-    let outcomes = std::thread::scope(|scope| {
-        let mut lane = None;
-        let in_order: Vec<_> = STEPS
-            .iter()
-            .map(|step| match step.beside && side_by_side {
-                false => Some(outcome_of(step, false)),
-                true => {
-                    let beside =
-                        || STEPS.iter().filter(|step| step.beside).map(|step| outcome_of(step, true));
-                    lane.get_or_insert_with(|| scope.spawn(move || beside().collect::<Vec<_>>()));
-                    None
-                }
-            })
-            .collect();
-        let mut beside = lane.and_then(|lane| lane.join().ok()).unwrap_or_default().into_iter();
-        let or_beside = |outcome: Option<Outcome>| outcome.or_else(|| beside.next());
-        in_order
-            .into_iter()
-            .map(or_beside)
-            .map(|outcome| outcome.unwrap_or(Outcome::NotReached))
-            .collect::<Vec<_>>()
+    let with = |step: &Step| step.beside.filter(|other| selection.wants(other));
+    let mut outcomes: Vec<Option<Outcome>> = STEPS.iter().map(|_| None).collect();
+    std::thread::scope(|scope| {
+        for (place, step) in STEPS.iter().enumerate().filter(|(_, step)| with(step).is_none()) {
+            let others: Vec<usize> =
+                (0..STEPS.len()).filter(|other| with(&STEPS[*other]) == Some(step.name)).collect();
+            let lane = scope.spawn(|| {
+                process::print_at_once();
+                others.into_iter().map(|other| (other, run(&STEPS[other], true))).collect::<Vec<_>>()
+            });
+            outcomes[place] = Some(run(step, false));
+            for (other, outcome) in lane.join().unwrap_or_default() {
+                outcomes[other] = Some(outcome);
+            }
+        }
     });
-    eprint!("\n{}", table(&outcomes, start.elapsed()));
-    if failed.into_inner() { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+    outcomes.into_iter().map(|outcome| outcome.unwrap_or(Outcome::NotReached)).collect()
 }
 
-fn run_step(step: &Step, workspace: &Workspace, quietly: bool) -> Outcome {
-    let beside = if quietly { " (beside what follows)" } else { "" };
+fn run_step(step: &Step, workspace: &Workspace, beside: bool) -> Outcome {
+    let beside = if beside { " (beside the next)" } else { "" };
     eprintln!("\n{}", bold(&format!("== {}: {}{beside}", step.name, step.about)));
     let start = Instant::now();
     let result = (step.run)(workspace);
@@ -258,7 +259,7 @@ fn clippy(workspace: &Workspace) -> Result<()> {
 /// Runs what only reads the code, in a target directory of its own.
 fn lint(workspace: &Workspace, mut command: Command) -> Result<()> {
     command.env("CARGO_TARGET_DIR", workspace.target_directory()?.join("lint"));
-    process::run_at_once(command)
+    process::run(command)
 }
 
 /// With nextest if it is there, because it runs the tests of all crates side by side. It does not run the examples in
@@ -270,8 +271,12 @@ fn test(workspace: &Workspace) -> Result<()> {
         );
         process::run(workspace.cargo(["test", "--doc", "--workspace", "--locked", "--quiet"]))?;
         // Examples are compiled by clippy.
-        let arguments = ["nextest", "run", "--workspace", "--locked", "--lib", "--bins", "--tests"];
-        process::run(keeping(workspace, workspace.cargo(arguments))?)
+        let mut tests =
+            workspace.cargo(["nextest", "run", "--workspace", "--locked", "--lib", "--bins", "--tests"]);
+        // Many wait for a server or a clock more than they compute.
+        let threads = std::thread::available_parallelism().map_or(2, usize::from) + 1;
+        tests.arg(format!("--test-threads={threads}"));
+        process::run(keeping(workspace, tests)?)
     } else {
         eprintln!("cargo-nextest is not installed: cargo test runs the tests, one crate after the other");
         process::run(keeping(workspace, workspace.cargo(["test", "--workspace", "--locked"]))?)
@@ -288,7 +293,9 @@ fn keeping(workspace: &Workspace, mut tests: Command) -> Result<Command> {
 }
 
 fn doc(workspace: &Workspace) -> Result<()> {
-    let mut command = workspace.cargo(["doc", "--workspace", "--no-deps", "--locked"]);
+    // With an example features are those of clippy, which has looked at everything already.
+    let arguments = ["doc", "--workspace", "--no-deps", "--locked", "--lib", "--bins", "--example", "write"];
+    let mut command = workspace.cargo(arguments);
     command.env("RUSTDOCFLAGS", "-D warnings");
     lint(workspace, command)
 }

@@ -1,5 +1,6 @@
 //! Child processes: run to the end, or kept in the background and never left behind.
 
+use std::cell::Cell;
 use std::io::{BufRead, BufReader, IsTerminal};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc;
@@ -22,18 +23,27 @@ pub(crate) fn shown(command: &Command) -> String {
     words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
 }
 
-/// Runs a command whose output goes where ours goes.
-pub(crate) fn run(mut command: Command) -> Result<()> {
-    eprintln!("$ {}", shown(&command));
-    let status = command.status().with_context(|| format!("cannot start `{}`", shown(&command)))?;
-    succeeded(&command, status)
+thread_local! {
+    static AT_ONCE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs a command whose messages are shown when it has ended, all at once: others may print meanwhile.
-pub(crate) fn run_at_once(mut command: Command) -> Result<()> {
-    let result = command.output().with_context(|| format!("cannot start `{}`", shown(&command)))?;
-    eprint!("\n$ {}\n{}", shown(&command), String::from_utf8_lossy(&result.stderr));
-    succeeded(&command, result.status)
+/// From now on commands of this thread show what they print when they have ended, all at once: others print meanwhile.
+pub(crate) fn print_at_once() {
+    AT_ONCE.set(true);
+}
+
+/// Runs a command whose output goes where ours goes.
+pub(crate) fn run(mut command: Command) -> Result<()> {
+    let cannot_start = |command: &Command| format!("cannot start `{}`", shown(command));
+    if AT_ONCE.get() {
+        let result = command.output().with_context(|| cannot_start(&command))?;
+        let [stdout, stderr] = [&result.stdout, &result.stderr].map(|bytes| String::from_utf8_lossy(bytes));
+        eprint!("\n$ {}\n{stdout}{stderr}", shown(&command));
+        return succeeded(&command, result.status);
+    }
+    eprintln!("$ {}", shown(&command));
+    let status = command.status().with_context(|| cannot_start(&command))?;
+    succeeded(&command, status)
 }
 
 /// Runs a command for what it prints on stdout; its stderr is shown only if it fails.
