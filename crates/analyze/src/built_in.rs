@@ -23,24 +23,27 @@ const fn column(
     BuiltIn { name, version, kind, analyze }
 }
 
+/// The version of the main text, and so of all that is made of it.
+const MAIN_TEXT: u32 = 2;
+
 /// All of them, by name.
 static BUILT_INS: [BuiltIn; 17] = [
     column("charset", 1, Kind::Text, page::charset),
     column("content", 1, Kind::Text, page::content),
-    column("content_languages", 1, Kind::Text, page::content_languages),
+    column("content_languages", MAIN_TEXT, Kind::Text, page::content_languages),
     column("digest", 1, Kind::Text, sketch::digest),
     column("domain", 1, Kind::Text, address::domain),
     column("headings", 1, Kind::TextList, page::headings),
-    column("language", 1, Kind::Text, page::language),
-    column("languages", 1, Kind::TextList, page::languages),
+    column("language", MAIN_TEXT, Kind::Text, page::language),
+    column("languages", MAIN_TEXT, Kind::TextList, page::languages),
     column("links", 1, Kind::TextList, page::links),
     column("mmlinks", 1, Kind::TextList, page::mmlinks),
-    column("shingles", 1, Kind::IntegerList, sketch::shingles),
+    column("shingles", MAIN_TEXT, Kind::IntegerList, sketch::shingles),
     column("simhash", 1, Kind::Integer, sketch::simhash),
     column("surt", 1, Kind::Text, address::surt),
-    column("term_counts", 1, Kind::TextList, words::term_counts),
-    column("term_vector", 1, Kind::TextList, words::term_vector),
-    column("text", 1, Kind::Text, page::text),
+    column("term_counts", MAIN_TEXT, Kind::TextList, words::term_counts),
+    column("term_vector", MAIN_TEXT, Kind::TextList, words::term_vector),
+    column("text", MAIN_TEXT, Kind::Text, page::text),
     column("title", 1, Kind::Text, page::title),
 ];
 

@@ -50,7 +50,7 @@ impl Display {
                 let news = trouble.as_deref().unwrap_or("going on");
                 match &self.bar {
                     Some(bar) => bar.println(news),
-                    None => eprintln!("{news}"),
+                    None => say!("{news}"),
                 }
                 told = trouble;
             }
@@ -62,7 +62,7 @@ impl Display {
                 }
                 None if !self.quiet && now >= plain_next => {
                     plain_next = now + PLAIN_EVERY;
-                    eprintln!("{:>5.0} s  {line}", now.as_seconds());
+                    say!("{:>5.0} s  {line}", now.as_seconds());
                 }
                 None => {}
             }
@@ -124,15 +124,15 @@ pub(crate) fn print_summary(summary: &Summary, out: &Path) {
         End::Stopped => format!("Stopped; {} URLs still wait.", HumanCount(summary.urls_queued)),
     };
     let seconds = summary.seconds.max(0.001);
-    eprintln!("\n{end}");
-    eprintln!(
+    say!("\n{end}");
+    say!(
         "  pages      {} from {} domains, {}",
         HumanCount(summary.pages),
         HumanCount(summary.domains),
         HumanBytes(summary.bytes)
     );
-    eprintln!("  URLs seen  {}", HumanCount(summary.urls_seen));
-    eprintln!(
+    say!("  URLs seen  {}", HumanCount(summary.urls_seen));
+    say!(
         "  time       {} ({:.1} s of CPU)",
         if seconds < 10.0 {
             format!("{seconds:.1} s")
@@ -151,12 +151,12 @@ pub(crate) fn print_summary(summary: &Summary, out: &Path) {
             .join(", ")
     };
     if !summary.outcomes.is_empty() {
-        eprintln!("  outcomes   {}", counted(&summary.outcomes));
+        say!("  outcomes   {}", counted(&summary.outcomes));
     }
     if !summary.refused.is_empty() {
-        eprintln!("  refused    {}", counted(&summary.refused));
+        say!("  refused    {}", counted(&summary.refused));
     }
-    eprintln!("  archive    {}", out.join("warc").display());
+    say!("  archive    {}", out.join("warc").display());
 }
 
 /// What kept a crawl from getting a single page, the most frequent cause first; `None` if it got one.

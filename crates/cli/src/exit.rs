@@ -45,7 +45,7 @@ pub(crate) fn code(result: anyhow::Result<Ended>) -> ExitCode {
             if error.downcast_ref().is_some_and(closed) {
                 return ExitCode::SUCCESS;
             }
-            eprintln!("error: {}", told(&error));
+            say!("error: {}", told(&error));
             ExitCode::from(if is_usage(&error) { 2 } else { 1 })
         }
     }

@@ -2,7 +2,17 @@
 //!
 //! stdout is data, stderr is talk. Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 130 interrupted
 //! (the state is safe).
-#![expect(clippy::print_stderr, reason = "a command line program talks to its user")]
+
+/// Talks to the user: a line on stderr. Where nobody listens any more the work goes on.
+macro_rules! say {
+    () => { crate::output::tell(format_args!("\n")) };
+    ($($words:tt)*) => { crate::output::tell(format_args!("{}\n", format_args!($($words)*))) };
+}
+
+/// The same without an end of the line.
+macro_rules! say_on {
+    ($($words:tt)*) => { crate::output::tell(format_args!($($words)*)) };
+}
 
 mod analyzers;
 mod args;

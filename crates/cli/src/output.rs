@@ -1,7 +1,7 @@
-//! Data on stdout.
+//! Data on stdout, talk on stderr.
 //!
-//! Not by `println!`, which panics when the reader of a pipe has had enough (`mattock … | head`): a closed pipe comes back
-//! as an error like any other, and [`exit`](crate::exit) takes it for a good end.
+//! Not by `println!` and `eprintln!`, which panic when the reader of a pipe has had enough (`mattock … | head`). For data a closed pipe comes back
+//! as an error like any other, and [`exit`](crate::exit) takes it for a good end; talk that nobody hears is no reason to stop working.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -14,6 +14,11 @@ use mattock_repository::StoredRecord;
 use serde::Serialize;
 
 use crate::exit::Usage;
+
+/// Talks to the user, by the macros `say!` and `say_on!`.
+pub(crate) fn tell(words: std::fmt::Arguments<'_>) {
+    let _ = io::stderr().write_fmt(words);
+}
 
 /// Prints a text as it is, and at once: a reader may be waiting for it.
 pub(crate) fn print(text: &str) -> io::Result<()> {

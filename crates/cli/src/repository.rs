@@ -111,7 +111,7 @@ impl Repository {
         }
         let snapshot = self.snapshot()?;
         if snapshot.damaged() > 0 {
-            eprintln!(
+            say!(
                 "warning: {} block(s) of ledgers cannot be read, and their rows are missing: `mattock check` says more",
                 snapshot.damaged()
             );

@@ -12,7 +12,7 @@ use crate::error::{FeaturesError, Result};
 use crate::generation::{Counts, Manifest, NameFiles, Origin, directory};
 use crate::hosts::Hosts;
 use crate::links::{LinkFiles, Links};
-use crate::output::read_whole;
+use crate::output::{Written, read_chunks, read_whole};
 use crate::shingles::Shingles;
 use crate::terms::Terms;
 use crate::urls::Urls;
@@ -167,6 +167,35 @@ impl Features {
             Grain::Domains => (&self.names()?.domain_out, &self.names()?.domain_in),
         };
         Ok(if direction == Direction::Out { out_links } else { in_links })
+    }
+
+    /// Reads everything that a build has written, and compares it with its checksums. Takes no memory to speak of.
+    pub fn verify(&self) -> Result<()> {
+        if let Some(names) = &self.manifest.names {
+            self.urls()?.verify()?;
+            self.verify_file(&names.hosts)?;
+            self.verify_file(&names.crawled)?;
+        }
+        if let Some(terms) = self.terms()? {
+            terms.verify()?;
+        }
+        if let Some(shingles) = self.shingles()? {
+            shingles.verify()?;
+        }
+        let grains = [Grain::Pages, Grain::Hosts, Grain::Domains];
+        for grain in grains.into_iter().take(if self.has_urls() { 3 } else { 1 }) {
+            for direction in [Direction::Out, Direction::In] {
+                let files = self.link_files(grain, direction)?;
+                for written in [&files.graph, &files.offsets, &files.properties, &files.degrees] {
+                    self.verify_file(written)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn verify_file(&self, written: &Written) -> Result<()> {
+        self.opened(read_chunks(&self.files, &self.dir, written, |_| {}))
     }
 
     /// Where the link files are, without extension, for WebGraph's own tools.

@@ -17,6 +17,13 @@ fn built() -> (SimFiles, Files) {
 /// Opens everything and reads what is not read by opening.
 fn read_all(files: &Files) -> Result<()> {
     let features = Features::open(files, Path::new(DIR))?;
+    let verified = features.verify();
+    let read = read_each(&features);
+    assert_eq!(verified.is_ok(), read.is_ok(), "{verified:?} {read:?}");
+    read
+}
+
+fn read_each(features: &Features) -> Result<()> {
     features.urls()?.verify()?;
     features.hosts()?;
     features.crawled()?;

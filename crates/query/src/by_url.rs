@@ -3,10 +3,10 @@
 //! Each lies in one Parquet file with the columns `url_key` and `value`, sorted by key, each key once. Who makes these files, and which of
 //! several generations counts, is none of our business: [`Source::by_url`](crate::Source) says in which directory they are, and is asked
 //! when a query first names such a column. A row gets the value of its URL, whenever it was fetched; a URL that the file does not have
-//! has none. A column without a file does not exist, and the complaint says which command makes it; a file that cannot be read, or is of
+//! has none. A column without a file does not exist, and the complaint says which command makes it; a file that cannot be read, is damaged, or is of
 //! another version, is a complaint of its own.
 //!
-//! Costs: the end of the file whenever a query names the column, and one more pass over it, joined by key and sorted on disk where memory
+//! Costs: the file is read whenever a query names the column, to compare its checksum, and once more, joined by key and sorted on disk where memory
 //! is short. No archive is opened.
 
 use std::io;
@@ -19,30 +19,11 @@ use datafusion::datasource::provider_as_source;
 use datafusion::logical_expr::{Expr, LogicalPlanBuilder, ident};
 use mattock_env::Files;
 
-use crate::explain::metadata;
 use crate::metadata::MetadataTable;
+use crate::sealed::check_values;
 
 /// The column of the index that values are found by.
 pub(crate) const URL_KEY: &str = "url_key";
-
-/// The version of the files: whoever writes one puts it into the metadata of the file.
-pub const VALUES_VERSION: &str = "1";
-/// Under which name.
-pub const VALUES_VERSION_KEY: &str = "mattock.version";
-
-/// Whether a file of values is one that is known here, by what stands at its end.
-pub fn check_values(files: &Files, path: &Path) -> io::Result<()> {
-    let metadata = metadata(files, path)?;
-    let pairs = metadata.file_metadata().key_value_metadata();
-    let version = pairs.into_iter().flatten().find(|pair| pair.key == VALUES_VERSION_KEY);
-    match version.and_then(|pair| pair.value.as_deref()) {
-        Some(VALUES_VERSION) => Ok(()),
-        version => Err(io::Error::new(
-            io::ErrorKind::InvalidData,
-            format!("it has version {:?}, which this program does not know", version.unwrap_or("")),
-        )),
-    }
-}
 
 /// A column that can be made.
 pub(crate) struct Kind {

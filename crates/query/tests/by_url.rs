@@ -6,9 +6,8 @@ use std::sync::Arc;
 use datafusion::arrow::array::{ArrayRef, Float64Array, Int64Array, RecordBatch};
 use datafusion::arrow::datatypes::{DataType, Field, Schema};
 use datafusion::parquet::arrow::ArrowWriter;
-use datafusion::parquet::file::metadata::KeyValue;
 use mattock_env::OpenMode;
-use mattock_query::{Language, Options, Session, VALUES_VERSION, VALUES_VERSION_KEY};
+use mattock_query::{Language, Options, Session, Summed, VALUES_VERSION, seal_values};
 
 use crate::world::{Doc, World, key, pages, run, sql, wib};
 use mattock_env::Random;
@@ -34,13 +33,13 @@ fn keep_as(world: &World, name: &str, urls: &[&str], values: ArrayRef, version: 
         Field::new("value", values.data_type().clone(), false),
     ]));
     let batch = RecordBatch::try_new(schema.clone(), vec![keys, values]).unwrap();
-    let mut writer = ArrowWriter::try_new(Vec::new(), schema, None).unwrap();
+    let mut writer = ArrowWriter::try_new(Summed::new(Vec::new()), schema, None).unwrap();
     writer.write(&batch).unwrap();
-    writer.append_key_value_metadata(KeyValue::new(VALUES_VERSION_KEY.into(), version.to_owned()));
+    seal_values(&mut writer, version).unwrap();
     world.files.create_dir_all(&directory()).unwrap();
     let path = directory().join(format!("{name}.parquet"));
     let file = world.files.open(&path, OpenMode::CreateOrTruncate).unwrap();
-    file.write_all_at(&writer.into_inner().unwrap(), 0).unwrap();
+    file.write_all_at(&writer.into_inner().unwrap().into_inner(), 0).unwrap();
 }
 
 fn session(world: &World) -> Session {
@@ -141,7 +140,7 @@ fn what_cannot_be_read_is_not_taken_for_what_was_never_made() {
         asked.err().unwrap().to_string()
     };
     let path = directory().join("pagerank.parquet");
-    keep_as(&world, "pagerank", &[HOME], Arc::new(Float64Array::from(vec![0.5])), "2");
+    keep_as(&world, "pagerank", &[HOME], Arc::new(Float64Array::from(vec![0.5])), "7");
     let version = complaint();
     world.files.open(&path, OpenMode::CreateOrTruncate).unwrap().write_all_at(b"no values", 0).unwrap();
     let damaged = complaint();
@@ -149,7 +148,7 @@ fn what_cannot_be_read_is_not_taken_for_what_was_never_made() {
     world.files.remove_dir_all(&directory()).unwrap();
     world.files.open(&directory(), OpenMode::CreateNew).unwrap();
     let refused = complaint();
-    for (error, why) in [(version, "version \"2\""), (damaged, ""), (refused, "not a directory")] {
+    for (error, why) in [(version, "version \"7\""), (damaged, ""), (refused, "not a directory")] {
         assert!(
             error.starts_with("the column `pagerank` cannot be read")
                 && error.contains(&format!("{}: ", path.display()))

@@ -16,7 +16,7 @@ use mattock_features::segment::{Instance, Segments, State};
 use mattock_features::{
     BuildOptions, Builder, Content, Counts, Direction, Features, FeaturesError, Grain, Origin,
 };
-use mattock_query::{Cancel, Failures};
+use mattock_query::{Cancel, Failures, check_values};
 use mattock_weburl::WebUrl;
 
 use crate::FEATURES;
@@ -209,7 +209,7 @@ fn hand(builder: &mut Builder<'_>, url: &str, instance: &Instance<'_>) -> Result
     Ok(())
 }
 
-/// Keeps the columns that every generation with URLs has, if they are not there.
+/// Keeps the columns that every generation with URLs has, if they are not there and whole.
 pub(crate) fn keep_degrees(
     files: &Files,
     features: &Features,
@@ -220,8 +220,8 @@ pub(crate) fn keep_degrees(
         return Ok(());
     }
     for (name, direction) in [("in_degree", Direction::In), ("out_degree", Direction::Out)] {
-        let path = column_path(features, name);
-        if files.entry(&path).map_err(StudyError::io(&path))?.is_none() {
+        // One that cannot be read is made anew.
+        if check_values(files, &column_path(features, name)).is_err() {
             progress(Progress::Column(name));
             let degrees = features.degrees(Grain::Pages, direction)?;
             // Asked for in the order of ids.

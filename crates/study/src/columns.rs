@@ -23,18 +23,17 @@ use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use mattock_env::{File, FileWriter, Files, OpenMode};
 use mattock_features::{Features, FeaturesError, PairSorter, PairStream, Scratch, SortedPairs};
-use mattock_query::{VALUES_VERSION, VALUES_VERSION_KEY};
+use mattock_query::{Summed, VALUES_VERSION, seal_values};
 use mattock_weburl::Fingerprint;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
-use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 
 use crate::FEATURES;
 use crate::error::{Result, StudyError};
 
 /// The directory of columns within a generation.
-const COLUMNS: &str = "columns";
+pub(crate) const COLUMNS: &str = "columns";
 /// Where columns are made, in the directory of the features.
 const KEEPING: &str = "keeping";
 /// So many can be made at the same time.
@@ -181,16 +180,15 @@ fn sort(mut sorter: PairSorter, features: &Features, values: Values<'_>) -> Resu
 /// Writes a file of values, and makes it durable; how many there are.
 fn write(files: &Files, path: &Path, pairs: &mut PairStream<'_>, values: Values<'_>) -> Result<u64> {
     let file = files.open(path, OpenMode::CreateOrTruncate).map_err(StudyError::io(path))?;
-    let version = KeyValue::new(VALUES_VERSION_KEY.into(), VALUES_VERSION.to_owned());
     let level = ZstdLevel::try_new(3).map_err(StudyError::parquet(path))?;
     let properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(level))
         .set_max_row_group_row_count(Some(GROUP_ROWS))
         .set_created_by(concat!("mattock ", env!("CARGO_PKG_VERSION")).to_owned())
-        .set_key_value_metadata(Some(vec![version]))
         .build();
-    let mut writer = ArrowWriter::try_new(FileWriter::new(file), values.schema(), Some(properties))
-        .map_err(StudyError::parquet(path))?;
+    let sink = Summed::new(FileWriter::new(file));
+    let mut writer =
+        ArrowWriter::try_new(sink, values.schema(), Some(properties)).map_err(StudyError::parquet(path))?;
     let (mut keys, mut bits) = (Vec::with_capacity(BATCH_ROWS), Vec::with_capacity(BATCH_ROWS));
     let (mut rows, mut last) = (0, None);
     loop {
@@ -210,7 +208,8 @@ fn write(files: &Files, path: &Path, pairs: &mut PairStream<'_>, values: Values<
             bits.push(value);
         }
     }
-    let file = writer.into_inner().map_err(StudyError::parquet(path))?.into_file();
+    seal_values(&mut writer, VALUES_VERSION).map_err(StudyError::io(path))?;
+    let file = writer.into_inner().map_err(StudyError::parquet(path))?.into_inner().into_file();
     file.sync().map_err(StudyError::io(path))?;
     Ok(rows)
 }

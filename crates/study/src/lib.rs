@@ -12,6 +12,7 @@
 //! [`report`] is what a researcher writes about a data set, as a page.
 
 mod build;
+mod check;
 mod columns;
 mod error;
 mod foreign;
@@ -19,6 +20,7 @@ mod gather;
 pub mod report;
 
 pub use build::{BuildFeatures, Built, Progress, build};
+pub use check::{FeaturesCheck, check_features};
 pub use columns::{Values, column_path, columns_directory, keep_column_of};
 pub use error::{Result, StudyError};
 pub use foreign::{Foreign, Reading, Texts, build_from, parts_of, uncompressed};

@@ -34,7 +34,7 @@ fn list(args: &ListArgs) -> anyhow::Result<Ended> {
         match analyzers::load_file(&env.files, &args.loaded, &path) {
             Ok(analyzer) => show(analyzer.as_ref())?,
             Err(error) => {
-                eprintln!("error: {error:#}");
+                say!("error: {error:#}");
                 ended = Ended::Failed;
             }
         }
@@ -71,6 +71,6 @@ fn new(args: &NewArgs) -> anyhow::Result<Ended> {
         env.files.write_atomic(&dir.join(&file.name), file.text.as_bytes())?;
         output::print(&format!("{}\n", dir.join(&file.name).display()))?;
     }
-    eprintln!("The beginning of the last file says how it is built and asked with.");
+    say!("The beginning of the last file says how it is built and asked with.");
     Ok(Ended::Done)
 }

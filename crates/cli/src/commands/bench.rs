@@ -43,7 +43,7 @@ pub(crate) fn run(args: BenchArgs) -> anyhow::Result<Ended> {
                 memory: args.memory,
                 data: args.data.clone(),
             };
-            let talk = |text: &str| eprintln!("{text}");
+            let talk = |text: &str| say!("{text}");
             show(&mattock_lab::bench::features::run(&env, &args.dir.join(name), &options, talk)?, args.json)?;
         }
         BenchCommand::Path(args) => {
@@ -56,7 +56,7 @@ pub(crate) fn run(args: BenchArgs) -> anyhow::Result<Ended> {
                 page_bytes: args.page_bytes as usize,
                 memory_bytes: args.memory as usize,
             };
-            let talk = |text: &str| eprintln!("{text}");
+            let talk = |text: &str| say!("{text}");
             show(
                 &mattock_lab::bench::query::run(&env, &args.dir.join(name), &args.peers, &options, talk)?,
                 args.json,
@@ -111,7 +111,7 @@ fn drum(env: &Env, args: &BenchDrumArgs) -> anyhow::Result<()> {
     let report = mattock_drum::bench::run(env, &options, &mut |progress| {
         let (done, total) = (progress.checks as f64 / 1e6, progress.total as f64 / 1e6);
         let speed = progress.checks_per_second / 1e6;
-        eprintln!("{:<8} {done:>6.0} of {total:.0} million checks  {speed:.2} million/s", progress.contender);
+        say!("{:<8} {done:>6.0} of {total:.0} million checks  {speed:.2} million/s", progress.contender);
     })?;
     if args.json {
         return output::print_json(&report);

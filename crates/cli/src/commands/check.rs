@@ -7,6 +7,8 @@ use std::path::Path;
 use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressStyle};
 use mattock_crawl::check::{CheckProgress, CheckReport, Finding, FindingKind, check, repair};
 use mattock_env::{Env, UnixTime};
+use mattock_study::{FeaturesCheck, check_features};
+use serde::Serialize;
 
 use crate::args::CheckArgs;
 use crate::exit::Ended;
@@ -31,13 +33,29 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Ended> {
     if let Some(bar) = &bar {
         bar.finish_and_clear();
     }
-    let report = report?;
+    let found = Found { report: report?, features: check_features(&env.files, &args.directory) };
     if args.json {
-        output::print_json(&report)?;
+        output::print_json(&found)?;
     } else {
-        output::print(&show(&report, &args.directory))?;
+        output::print(&show(&found, &args.directory))?;
     }
-    Ok(if report.whole { Ended::Done } else { Ended::Failed })
+    Ok(if found.report.whole && found.wrong_features() == 0 { Ended::Done } else { Ended::Failed })
+}
+
+/// What was found of a crawl, and of what was built from it.
+#[derive(Serialize)]
+struct Found {
+    #[serde(flatten)]
+    report: CheckReport,
+    /// Nothing if there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    features: Option<FeaturesCheck>,
+}
+
+impl Found {
+    fn wrong_features(&self) -> u64 {
+        self.features.as_ref().map_or(0, |features| features.problems.len() as u64)
+    }
 }
 
 fn bar() -> ProgressBar {
@@ -47,12 +65,13 @@ fn bar() -> ProgressBar {
 }
 
 /// The report for people.
-fn show(report: &CheckReport, directory: &Path) -> String {
+fn show(found: &Found, directory: &Path) -> String {
+    let report = &found.report;
     let mut text = String::new();
     let line = |text: &mut String, line: std::fmt::Arguments<'_>| {
         writeln!(text, "{line}").expect("a String takes everything");
     };
-    let problems = report.problems.len() as u64 + report.problems_untold;
+    let problems = report.problems.len() as u64 + report.problems_untold + found.wrong_features();
     match problems {
         0 => line(&mut text, format_args!("{} is whole.", directory.display())),
         1 => line(&mut text, format_args!("{}: one thing is wrong.", directory.display())),
@@ -99,6 +118,16 @@ fn show(report: &CheckReport, directory: &Path) -> String {
                 HumanCount(report.pages)
             ),
         );
+    }
+    if let Some(features) = &found.features {
+        let generation = features
+            .generation
+            .map_or("none that can be read".into(), |number| format!("generation {number}"));
+        line(&mut text, format_args!("  features    {generation}"));
+        if !features.problems.is_empty() {
+            line(&mut text, format_args!("\nWrong with features:"));
+            features.problems.iter().for_each(|problem| line(&mut text, format_args!("  - {problem}")));
+        }
     }
     for (title, findings, untold) in [
         ("Repaired", &report.repaired, 0),

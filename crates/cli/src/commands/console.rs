@@ -18,7 +18,7 @@ pub(crate) fn run(args: &ConsoleArgs) -> anyhow::Result<Ended> {
     let running =
         SavedCrawl::open(&env, &args.dir)?.status().is_some_and(|status| status.is_fresh(env.clock.unix()));
     if running {
-        eprintln!(
+        say!(
             "note: this crawl is running; `mattock crawl --console ADDRESS` shows it live, this console only what its last checkpoint says"
         );
     }
@@ -28,7 +28,7 @@ pub(crate) fn run(args: &ConsoleArgs) -> anyhow::Result<Ended> {
         if let Some(address) = console.address() {
             output::print(&format!("http://{address}/\n"))?;
         }
-        eprintln!("Serving until Ctrl-C.");
+        say!("Serving until Ctrl-C.");
         interrupts.next().await;
         anyhow::Ok(())
     })?;

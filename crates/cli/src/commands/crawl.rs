@@ -34,7 +34,7 @@ pub(crate) fn run(args: Box<CrawlArgs>) -> anyhow::Result<Ended> {
     }
     let crawl = Crawl::open(&env, &args.out, asked)?;
     if !args.quiet && is_anonymous(crawl.config()) {
-        eprintln!(
+        say!(
             "warning: nobody can tell who crawls; name a URL or an e-mail address with --contact, so that the owners \
              of sites can reach you"
         );
@@ -50,17 +50,17 @@ pub(crate) fn run(args: Box<CrawlArgs>) -> anyhow::Result<Ended> {
         tokio::task::spawn_local(stop_when_interrupted(interrupts, control.clone(), env.clock.clone()));
         if !args.quiet {
             let begun = if crawl.is_resumed() { "Going on with the crawl in" } else { "Crawling into" };
-            eprintln!("{begun} {}; Ctrl-C stops it in good order.", crawl.root().display());
+            say!("{begun} {}; Ctrl-C stops it in good order.", crawl.root().display());
             let undone = crawl.undone();
             if undone.bytes > 0 {
-                eprintln!(
+                say!(
                     "The run before did not end in good order: it goes on from its last checkpoint, and fetches again what came \
                      after that ({}).",
                     HumanBytes(undone.bytes)
                 );
             }
             for name in &undone.missing {
-                eprintln!("note: {name} is not in the archive any more; it will not be missed");
+                say!("note: {name} is not in the archive any more; it will not be missed");
             }
         }
         let shown = tokio::task::spawn_local(display.run(env.clock.clone()));
@@ -80,9 +80,9 @@ pub(crate) fn run(args: Box<CrawlArgs>) -> anyhow::Result<Ended> {
     match summary.end {
         End::Complete => match all_failed(&summary) {
             Some(cause) => {
-                eprintln!("error: not one page came in: {cause}");
+                say!("error: not one page came in: {cause}");
                 let seed = first_seed.map(|seed| quoted(&seed)).unwrap_or_default();
-                eprintln!("To see step by step why:\n  {} fetch {seed}", program());
+                say!("To see step by step why:\n  {} fetch {seed}", program());
                 Ok(Ended::Failed)
             }
             None => Ok(Ended::Done),
@@ -90,12 +90,12 @@ pub(crate) fn run(args: Box<CrawlArgs>) -> anyhow::Result<Ended> {
         End::MaxPages => {
             if !args.quiet && summary.urls_queued > 0 {
                 let more = max_pages.unwrap_or_default().max(summary.pages).max(1).saturating_mul(2);
-                eprintln!("\nTo go on with a higher limit:\n  {again} --max-pages {more}");
+                say!("\nTo go on with a higher limit:\n  {again} --max-pages {more}");
             }
             Ok(Ended::Done)
         }
         End::Stopped => {
-            eprintln!("\nEverything is saved. To go on:\n  {again}");
+            say!("\nEverything is saved. To go on:\n  {again}");
             Ok(Ended::Interrupted)
         }
     }
@@ -107,7 +107,7 @@ fn tell_of_division(env: &Env, args: &CrawlArgs) {
     let (before, waiting) = (saved.partitions().len(), saved.partitions().map(|counts| counts.queued).sum());
     if let Some(partitions) = args.partitions.filter(|partitions| *partitions != before && saved.number() > 0)
     {
-        eprintln!(
+        say!(
             "Dividing the crawl among {partitions} partition(s); it had {before}. Its whole state is read and written anew, with {} \
              URLs that wait …",
             HumanCount(waiting)
@@ -129,7 +129,7 @@ fn open_console(
         Ok(console) => console,
         // Not every file system has sockets; a crawl can do without.
         Err(error @ ConsoleError::Socket { .. }) => {
-            eprintln!("warning: {error}; `mattock ctl` will not reach this crawl");
+            say!("warning: {error}; `mattock ctl` will not reach this crawl");
             match bind {
                 Some(bind) => Console::start(env, desk(), Some(bind), None)?,
                 None => return Ok(None),
@@ -138,7 +138,7 @@ fn open_console(
         Err(error) => return Err(error.into()),
     };
     if let Some(address) = console.address().filter(|_| !quiet) {
-        eprintln!("Console: http://{address}/");
+        say!("Console: http://{address}/");
     }
     Ok(Some(console))
 }
@@ -162,7 +162,7 @@ async fn stop_when_interrupted(mut interrupts: Interrupts, control: Control, clo
 fn write_logs(env: &Env, crawl: &Crawl, control: &Control) {
     match Logger::new(env, &crawl.logs(), crawl.config().log, control.events()) {
         Ok(logger) => drop(logger.install()),
-        Err(error) => eprintln!("warning: nothing will be logged: {}: {error}", crawl.logs().display()),
+        Err(error) => say!("warning: nothing will be logged: {}: {error}", crawl.logs().display()),
     }
 }
 

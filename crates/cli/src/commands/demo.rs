@@ -49,13 +49,13 @@ pub(crate) fn run(args: DemoArgs) -> anyhow::Result<Ended> {
             args.out.display()
         );
     }
-    eprintln!("A simulated Web is started on loopback addresses: millions of pages, no network needed.");
+    say!("A simulated Web is started on loopback addresses: millions of pages, no network needed.");
     let world = World::new(Params::preset(Preset::Large), SEED);
     let seeds = world.seeds();
     let served = ServedWorld::start(world)?;
     let config = RawConfig::parse(&demo::crawl_config(&served, &seeds), "demo")?;
     let crawl = Crawl::open(&env, &args.out, config)?;
-    eprintln!("Crawling it for {} seconds into {} …", args.seconds, args.out.display());
+    say!("Crawling it for {} seconds into {} …", args.seconds, args.out.display());
 
     let control = Control::default();
     let progress = crawl.progress();
@@ -100,9 +100,9 @@ pub(crate) fn run(args: DemoArgs) -> anyhow::Result<Ended> {
         .write_atomic(&report, html.as_bytes())
         .with_context(|| format!("cannot write {}", report.display()))?;
     output::print(&format!("{}\n", report.display()))?;
-    eprintln!("\nThe report is {} (open it in a browser). What to try next:", report.display());
+    say!("\nThe report is {} (open it in a browser). What to try next:", report.display());
     for (command, what) in next_commands(&args.out) {
-        eprintln!("\n  {command}\n      {what}");
+        say!("\n  {command}\n      {what}");
     }
     Ok(Ended::Done)
 }

@@ -37,14 +37,14 @@ pub(crate) fn run(args: &DuplicatesArgs) -> anyhow::Result<Ended> {
     let shingles = features.shingles()?.ok_or_else(|| no_content(&args.dir))?;
     duplicates_within(shingles.len(), features.link_size(Grain::Pages, Direction::In)?, args.memory)?;
     if args.threshold < LOOKED_AT && !args.quiet {
-        eprintln!("{}", rarely_looked_at(args.threshold));
+        say!("{}", rarely_looked_at(args.threshold));
     }
     let Some(found) = find(args, &features, &urls, &shingles)? else {
-        eprintln!("Stopped: nothing was found out, and nothing kept.");
+        say!("Stopped: nothing was found out, and nothing kept.");
         return Ok(Ended::Interrupted);
     };
     if !args.quiet {
-        eprintln!("{}", told(&found.counts()));
+        say!("{}", told(&found.counts()));
     }
     // Before the rows: whoever reads them may have enough of them at any time.
     if !args.no_keep {
@@ -215,7 +215,7 @@ fn keep(
     let memory = beside_clusters(shingles.len(), args.memory);
     keep_column_of(&env.files, features, "cluster", Values::Integers(&value), memory)?;
     if !args.quiet {
-        eprintln!("{}", repository::kept(env, &args.dir, "cluster"));
+        say!("{}", repository::kept(env, &args.dir, "cluster"));
     }
     Ok(())
 }

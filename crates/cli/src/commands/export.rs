@@ -62,11 +62,11 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<Ended> {
     };
     if cancel.is_cancelled() {
         env.files.remove_file(&unfinished)?;
-        eprintln!("Stopped: nothing was written.");
+        say!("Stopped: nothing was written.");
         return Ok(Ended::Interrupted);
     }
     env.files.rename(&unfinished, &args.output)?;
-    eprintln!("{} instances are in {}", HumanCount(count), args.output.display());
+    say!("{} instances are in {}", HumanCount(count), args.output.display());
     Ok(Ended::Done)
 }
 

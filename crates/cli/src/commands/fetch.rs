@@ -69,7 +69,7 @@ async fn probe(env: &Env, config: &Config, args: &FetchArgs, url: &WebUrl) -> an
 /// Saves the body: decoded, or as it came if it cannot be decoded.
 fn save(env: &Env, config: &Config, path: &Path, exchange: &Exchange) -> anyhow::Result<()> {
     if exchange.outcome.status().is_none() {
-        eprintln!("There is no body to save.");
+        say!("There is no body to save.");
         return Ok(());
     }
     let decoded = exchange.decoded(&config.limits.decode);
@@ -78,6 +78,6 @@ fn save(env: &Env, config: &Config, path: &Path, exchange: &Exchange) -> anyhow:
         true => (exchange.body(), " as it came"),
     };
     env.files.write_atomic(path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
-    eprintln!("The body is in {}{how}: {} bytes.", path.display(), bytes.len());
+    say!("The body is in {}{how}: {} bytes.", path.display(), bytes.len());
     Ok(())
 }

@@ -33,7 +33,7 @@ pub(crate) fn run(args: &GetArgs) -> anyhow::Result<Ended> {
         };
         return Err(Usage(what).into());
     };
-    eprintln!("{} of {}, status {}", url.as_str(), instance.time(), instance.status);
+    say!("{} of {}, status {}", url.as_str(), instance.time(), instance.status);
     let mut records = Records::new(&env, &args.dir, &session);
     let bytes = match args.print {
         Print::Record => records.record(instance)?,

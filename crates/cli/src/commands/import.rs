@@ -46,7 +46,7 @@ pub(crate) fn run(args: &ImportArgs) -> anyhow::Result<Ended> {
             "revisits": imported.revisits, "others": imported.others, "untaken": imported.untaken_count,
         }))?;
     }
-    eprint!("{}", told(&imported, total, args));
+    say_on!("{}", told(&imported, total, args));
     Ok(Ended::Done)
 }
 

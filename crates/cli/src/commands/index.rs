@@ -17,7 +17,7 @@ pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Ended> {
         return Err(Usage(message.into()).into());
     }
     if args.rebuild && mattock_index::forget(&env.files, &args.dir)? {
-        eprintln!("warning: the list of parts could not be read; what was imported has to be imported again");
+        say!("warning: the list of parts could not be read; what was imported has to be imported again");
     }
     let bar = ProgressBar::new_spinner();
     let updated = repository.index(1, |rows| {
@@ -28,15 +28,12 @@ pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Ended> {
     let manifest = Manifest::read(&env.files, &args.dir)?;
     let bytes = manifest.parts.iter().map(|part| part.bytes).sum();
     if updated.rebuilt {
-        eprintln!("The crawl went back to an earlier checkpoint: its rows were indexed anew.");
+        say!("The crawl went back to an earlier checkpoint: its rows were indexed anew.");
     }
     if updated.damaged > 0 {
-        eprintln!(
-            "warning: {} block(s) of ledgers cannot be read; `mattock check` says more",
-            updated.damaged
-        );
+        say!("warning: {} block(s) of ledgers cannot be read; `mattock check` says more", updated.damaged);
     }
-    eprintln!(
+    say!(
         "{} new rows; {} in all, in {} part(s) of {} in {}",
         HumanCount(updated.rows),
         HumanCount(manifest.rows()),

@@ -34,7 +34,7 @@ fn beast(env: &Env, args: &LabBeastArgs) -> anyhow::Result<()> {
         ..BeastCrawl::default()
     };
     let pages = args.domains * u64::from(args.budget) * ((1 << args.rounds) - 1);
-    eprintln!("A crawl of {pages} pages without a network, once with BEAST and in part with two queues …");
+    say!("A crawl of {pages} pages without a network, once with BEAST and in part with two queues …");
     let queues = args.out.join("queues");
     let report = beast::run(env, &queues, crawl);
     drop(env.files.remove_dir_all(&queues));
@@ -75,7 +75,7 @@ fn star(env: &Env, args: &LabStarArgs) -> anyhow::Result<()> {
         delay_s: parse_duration(&args.delay).map_err(Usage)?.as_secs_f64(),
         ..StarCrawl::default()
     };
-    let report = star::run(crawl, |budget| eprintln!("Crawling with the budget {budget} …"))?;
+    let report = star::run(crawl, |budget| say!("Crawling with the budget {budget} …"))?;
     save(env, &args.out, "star-share.svg", report.share_chart().render().standalone())?;
     save(env, &args.out, "star-degree.svg", report.degree_chart().render().standalone())?;
     save(env, &args.out, "star.md", &report.markdown())?;
@@ -104,7 +104,7 @@ fn finish(
     text: impl Fn() -> String,
 ) -> anyhow::Result<()> {
     save(env, out, &format!("{name}.json"), &format!("{}\n", serde_json::to_string_pretty(report)?))?;
-    eprintln!("The report is {}", out.join(format!("{name}.md")).display());
+    say!("The report is {}", out.join(format!("{name}.md")).display());
     if json {
         return output::print_json(report);
     }

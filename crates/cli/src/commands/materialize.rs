@@ -29,9 +29,9 @@ pub(crate) fn run(args: &MaterializeArgs) -> anyhow::Result<Ended> {
     )?;
     bar.finish_and_clear();
     match &kept.file {
-        Some(file) => eprintln!("{} values are kept in {}", HumanCount(kept.report.rows), file.display()),
-        None => eprintln!("Nothing new: every document's `{}` is kept already.", args.column),
+        Some(file) => say!("{} values are kept in {}", HumanCount(kept.report.rows), file.display()),
+        None => say!("Nothing new: every document's `{}` is kept already.", args.column),
     }
-    eprint!("{}", super::query::failures(&kept.report));
+    say_on!("{}", super::query::failures(&kept.report));
     Ok(if kept.report.cancelled { Ended::Interrupted } else { Ended::Done })
 }

@@ -45,7 +45,7 @@ pub(crate) fn run(args: &PublishArgs) -> anyhow::Result<Ended> {
         mattock_index::publish(&env.files, &root, &manifest, repository.archives(), &target, &mut told);
     bar.finish_and_clear();
     if cancel.is_cancelled() {
-        eprintln!("Stopped: what was sent stays there, and the same command goes on with it.");
+        say!("Stopped: what was sent stays there, and the same command goes on with it.");
         return Ok(Ended::Interrupted);
     }
     let published = published?;
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &PublishArgs) -> anyhow::Result<Ended> {
             "files_there": published.files_there, "bytes_there": published.bytes_there,
         }))?;
     }
-    eprintln!(
+    say!(
         "{} rows are in {}: {} file(s) of {} were sent, {} of {} were there already",
         HumanCount(published.rows),
         args.target.display(),
@@ -83,7 +83,7 @@ fn indexed(env: &Env, args: &PublishArgs) -> anyhow::Result<(Repository, Manifes
         }
         bar.finish_and_clear();
         if updated.damaged > 0 {
-            eprintln!(
+            say!(
                 "warning: {} block(s) of ledgers cannot be read, and their rows are missing: `mattock check` says more",
                 updated.damaged
             );

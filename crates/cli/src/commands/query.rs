@@ -51,7 +51,7 @@ pub(crate) fn run(args: &QueryArgs) -> anyhow::Result<Ended> {
     }
     if !args.quiet && is_url(&args.dir) {
         let (before, after) = (asked, places.counts());
-        eprintln!(
+        say!(
             "{} requests to open it and {} to ask it, {} of {} in all",
             HumanCount(before.requests),
             HumanCount(after.requests - before.requests),
@@ -76,7 +76,7 @@ fn ask(env: &Env, args: &QueryArgs, query: Query) -> anyhow::Result<Report> {
         format => rows::sink(env, format.and_then(Format::of_rows), args.output.as_deref())?,
     };
     if !args.quiet && !query.seeds().is_empty() {
-        eprintln!("{}", sampled(query.seeds(), query.as_of_ms()));
+        say!("{}", sampled(query.seeds(), query.as_of_ms()));
     }
     let bar = progress::bar(args.quiet, 1, "{bar:30} {msg}");
     let result = query.run(sink.as_mut(), &mut |progress| shown(&bar, progress), &cancel);
@@ -86,7 +86,7 @@ fn ask(env: &Env, args: &QueryArgs, query: Query) -> anyhow::Result<Report> {
         other => other?,
     };
     if !args.quiet {
-        eprint!("{}", told(&report));
+        say_on!("{}", told(&report));
     }
     Ok(report)
 }

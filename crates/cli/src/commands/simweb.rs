@@ -82,17 +82,17 @@ fn serve_world(env: &Env, args: &ServeArgs) -> anyhow::Result<Ended> {
         let (dns, port) = (server.dns_address(), server.http_port());
         let command = crawl_command(&seeds, dns, port, &format_duration(delay), Path::new("simweb-crawl"));
         output::print(&format!("{command}\n"))?;
-        eprintln!("Serving until Ctrl-C. The command above crawls it from another terminal.");
+        say!("Serving until Ctrl-C. The command above crawls it from another terminal.");
         if program() != "mattock" {
-            eprintln!("(`mattock` is {} here.)", program());
+            say!("(`mattock` is {} here.)", program());
         }
         interrupts.next().await;
         let (requests, bytes) = (server.requests(), server.bytes());
         server.stop().await?;
-        eprintln!("Served {requests} requests, {bytes} bytes.");
+        say!("Served {requests} requests, {bytes} bytes.");
         if let Some(path) = &args.audit {
             let log = quoted(&path.display().to_string());
-            eprintln!("Judge the crawler with:\n  {} simweb audit {log}", program());
+            say!("Judge the crawler with:\n  {} simweb audit {log}", program());
         }
         Ok(Ended::Done)
     })

@@ -107,7 +107,7 @@ fn place_terms(args: &TermsArgs, opened: &Opened, text: &str) -> anyhow::Result<
     }
     term_rows(args, opened, &sum.best(args.count))?;
     if !args.quiet && sum.pages() > 1 {
-        eprintln!("{} pages", HumanCount(sum.pages()));
+        say!("{} pages", HumanCount(sum.pages()));
     }
     Ok(Ended::Done)
 }
@@ -146,7 +146,7 @@ fn query_terms(args: &TermsArgs, opened: &Opened, text: &str) -> anyhow::Result<
     let report = query.run(&mut sink, &mut |_| {}, &cancel)?;
     let unknown = sink.unknown;
     if report.cancelled {
-        eprintln!("Stopped: the query was not answered.");
+        say!("Stopped: the query was not answered.");
         return Ok(Ended::Interrupted);
     }
     // What the query took is free again.
@@ -155,8 +155,8 @@ fn query_terms(args: &TermsArgs, opened: &Opened, text: &str) -> anyhow::Result<
     let whole = TermSum::of_places(&opened.terms, 0..opened.terms.len())?;
     term_rows(args, opened, &sum.against(&whole, args.count))?;
     if !args.quiet {
-        eprint!("{}", query::failures(&report));
-        eprintln!(
+        say_on!("{}", query::failures(&report));
+        say!(
             "{} pages with text in {} rows, against {} pages; {} rows are of pages that came after the features",
             HumanCount(sum.pages()),
             HumanCount(report.rows),

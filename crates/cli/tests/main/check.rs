@@ -44,6 +44,29 @@ fn a_whole_crawl() {
 }
 
 #[test]
+fn features_are_looked_at_too() {
+    let scratch = crawl("check_features");
+    let built = scratch.mattock(&["features", "build", "c", "--quiet"]);
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    let told = |status: i32| {
+        let output = scratch.mattock(&["check", "c"]);
+        assert_eq!(output.status.code(), Some(status), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).expect("it talks in UTF-8")
+    };
+    let whole = told(0);
+    assert!(whole.starts_with("c is whole.") && whole.contains("  features    generation 1\n"), "{whole}");
+    damage(&scratch, "features/generation-1/in.graph", 5);
+    damage(&scratch, "features/generation-1/columns/in_degree.parquet", 30);
+    let wrong = told(1);
+    assert!(wrong.starts_with("c: 2 things are wrong.") && wrong.contains("Wrong with features:"), "{wrong}");
+    assert!(wrong.contains("in.graph is damaged at byte 0: its checksum is wrong"), "{wrong}");
+    assert!(
+        wrong.contains("in_degree.parquet: it is damaged: its checksum is wrong; `mattock features build`"),
+        "{wrong}"
+    );
+}
+
+#[test]
 fn damage_of_every_sort_is_told_with_what_can_be_done() {
     let scratch = crawl("check_damaged");
     damage(&scratch, "warc/mattock-p1-20070609000000-00000.warc.gz", 9000);

@@ -102,3 +102,43 @@ fn a_repository_is_asked_without_saying_where() {
         ["http://away-sim.com/two"]
     );
 }
+
+#[test]
+fn what_nobody_hears_keeps_nothing_from_being_done() {
+    let scratch = imported("elsewhere_unheard");
+    done(scratch.mattock(&["features", "build", "site", "--quiet"]));
+    let output = scratch.mattock_unheard(&["graph", "pagerank", "site", "--top", "1"]);
+    assert!(output.status.success() && !output.stdout.is_empty(), "{:?}", output.status);
+    let ranks = done(scratch.mattock(&["query", "site", "--format", "jsonl", "select name, pagerank"]));
+    assert_eq!(ranks.len(), 3, "{ranks:?}");
+}
+
+#[test]
+fn lists_do_not_replace_features_of_documents() {
+    let scratch = imported("elsewhere_lists");
+    done(scratch.mattock(&["features", "build", "site", "--quiet"]));
+    scratch.write("links.tsv", "http://a-sim.com/\thttp://b-sim.com/\n");
+    let list = ["features", "build", "site", "--from", "links.tsv", "--list", "urls"];
+    let output = scratch.mattock(&list);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(said(output).contains("has features of its own documents, which would be replaced"));
+    // A list may take the place of a list.
+    for _ in 0..2 {
+        done(scratch.mattock(&["features", "build", "other", "--from", "links.tsv", "--list", "urls"]));
+    }
+}
+
+#[test]
+fn a_report_needs_the_features_that_are_named() {
+    let scratch = imported("elsewhere_report");
+    for (arguments, expected) in [
+        (["--features", "nowhere"], "nowhere/features has no features"),
+        (["--sample", "0"], "--sample 0 draws nothing"),
+    ] {
+        let output = scratch.mattock(&[&["report", "site"][..], &arguments].concat());
+        assert_eq!(output.status.code(), Some(2));
+        let told = said(output);
+        assert!(told.contains(expected), "{told}");
+        assert!(!scratch.path().join("site/report.html").exists(), "nothing was written");
+    }
+}

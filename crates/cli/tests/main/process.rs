@@ -70,6 +70,15 @@ impl Scratch {
         command.output().expect("the binary was built for this test")
     }
 
+    /// Runs it where nobody hears what it says: everything on stderr fails.
+    pub(crate) fn mattock_unheard(&self, arguments: &[&str]) -> Output {
+        let (reader, writer) = std::io::pipe().expect("the system has pipes");
+        drop(reader);
+        let mut command = self.command(MATTOCK);
+        command.args(arguments).stderr(writer);
+        command.output().expect("the binary was built for this test")
+    }
+
     /// Holds a run against its snapshot: the command, its exit code, what it printed.
     pub(crate) fn snapshot(&self, name: &str, arguments: &[&str]) {
         insta::assert_snapshot!(name, self.transcript(arguments));

@@ -40,7 +40,7 @@ impl BowtieChart {
     pub fn render(&self) -> Svg {
         let reading = frame::reading_or(
             &self.reading,
-            "The core is where each can be reached from every other; links lead from left to right.",
+            "The core is where each can be reached from every other; links lead from left to right. Not to scale: the larger of two parts is drawn larger only if they are of one form.",
         );
         Svg::draw(reading, |shape| self.draw(shape, reading))
     }
@@ -70,14 +70,16 @@ impl BowtieChart {
         // Behind the others: what hangs on the wings, and what leads past the core.
         let deepest = middle + wings[0].max(wings[1]).max(radius) + 22.0;
         let tube = |side: usize| middle + wings[side] * 0.55;
-        canvas.curve(
-            "thread c5",
-            (center - reach * 0.62, tube(0)),
-            (center, deepest * 2.0 - (tube(0) + tube(1)) / 2.0),
-            (center + reach * 0.62, tube(1)),
-            &self.told(3, false),
-        );
-        for (side, sign) in [(0, -1.0), (1, 1.0)] {
+        if self.sizes[3] > 0 {
+            canvas.curve(
+                "thread c5",
+                (center - reach * 0.62, tube(0)),
+                (center, deepest * 2.0 - (tube(0) + tube(1)) / 2.0),
+                (center + reach * 0.62, tube(1)),
+                &self.told(3, false),
+            );
+        }
+        for (side, sign) in [(0, -1.0), (1, 1.0)].into_iter().filter(|_| self.sizes[4] > 0) {
             let from = (center + sign * reach * 0.88, middle - wings[side] * 0.8);
             let to = (center + sign * reach * 0.42, top + 26.0);
             canvas.curve("thread thin c4", from, (from.0, to.1), to, &self.told(4, false));

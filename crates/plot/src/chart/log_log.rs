@@ -80,8 +80,9 @@ impl LogLogChart {
         if let (true, Some(points)) = (self.fit, kinds.first()) {
             draw_fit(&mut canvas, &frame, scales, points);
         }
-        for (at, law) in self.laws.iter().enumerate() {
-            draw_law(&mut canvas, &frame, scales, law, at);
+        let mut names = Vec::new();
+        for law in &self.laws {
+            draw_law(&mut canvas, &frame, scales, law, &mut names);
         }
         for (pixel, text) in named {
             canvas.circle("mark c1", pixel, 3.5, &text);
@@ -145,8 +146,14 @@ impl LogLogChart {
     }
 }
 
-/// A law's line, as far as it lies between the axes. Names of several laws stand at different places, so that they do not meet.
-fn draw_law(canvas: &mut Canvas, frame: &Frame, scales: (Scale, Scale), law: &Series, at: usize) {
+/// A law's line, as far as it lies between the axes. A name that would stand on an earlier one moves down: `names` are their places and widths.
+fn draw_law(
+    canvas: &mut Canvas,
+    frame: &Frame,
+    scales: (Scale, Scale),
+    law: &Series,
+    names: &mut Vec<(f64, f64, f64)>,
+) {
     let (points, _) = frame::usable(law, true);
     let inside = |(x, y): &(f64, f64)| {
         *x >= frame.left && *x <= frame.right && *y > frame.top + 0.5 && *y < frame.bottom - 0.5
@@ -154,11 +161,18 @@ fn draw_law(canvas: &mut Canvas, frame: &Frame, scales: (Scale, Scale), law: &Se
     let pixels = points.iter().map(|(x, y)| (scales.0.at(*x), scales.1.at(*y)));
     let path: Vec<(f64, f64)> = pixels.filter(inside).collect();
     canvas.path("fit", &path, None);
-    let place = path.len() * (2 + at) / (4 + at);
-    let Some((x, y)) = path.get(place) else { return };
+    let Some((x, y)) = path.get(path.len() / 2) else { return };
     let name = fitted(&law.name, 11.5, (frame.right - frame.left) * 0.6);
-    let x = (x + 10.0).min(frame.right - text_width(&name, 11.5) - 4.0);
-    canvas.text("value halo", x, y - 8.0, Anchor::Start, &name);
+    let width = text_width(&name, 11.5);
+    let (x, mut y) = ((x + 10.0).min(frame.right - width - 4.0), y - 8.0);
+    let touches = |names: &[(f64, f64, f64)], y: f64| {
+        names.iter().any(|other| (other.1 - y).abs() < 15.0 && x < other.0 + other.2 && other.0 < x + width)
+    };
+    while touches(names, y) && y < frame.bottom - 8.0 {
+        y += 3.0;
+    }
+    names.push((x, y, width));
+    canvas.text("value halo", x, y, Anchor::Start, &name);
 }
 
 /// The straight line closest to the points, each decade of x weighing the same, with its slope.

@@ -172,6 +172,11 @@ fn a_bow_tie_says_its_sizes() {
     assert_eq!(texts(svg.wide(), "value strong"), ["core", "in", "out"]);
     assert_eq!(texts(svg.narrow(), "value")[..3], ["4k", "1k", "3k"]);
     assert_eq!(texts(svg.wide(), "value halo"), ["tendrils: 990 (9.9 %)", "tubes: 10 (0.1 %)"]);
+    let bare = BowtieChart { sizes: [10, 1, 5, 0, 0, 2], ..chart }.render();
+    assert!(
+        svg.wide().contains("thread") && !bare.wide().contains("thread"),
+        "what is not there is not drawn"
+    );
     check(&BowtieChart::default().render());
     check(&BowtieChart { sizes: [u64::MAX; 6], what: HOSTILE.into(), ..BowtieChart::default() }.render());
 }

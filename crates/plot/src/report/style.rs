@@ -56,6 +56,7 @@ h1{font-size:1.55rem}
 table{font-size:.86rem}
 th,td{padding:7px 5px}
 td,td:first-child{min-width:7em}
+td.number,td.number:first-child{min-width:0}
 section{padding:16px 14px 18px}
 svg.plot.wide{display:none}
 svg.plot.narrow{display:block}

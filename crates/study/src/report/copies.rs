@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Schema};
 use mattock_env::{Files, Random};
+use mattock_features::Features;
 use mattock_query::{Options, Session, Source, check_values};
 use serde::Serialize;
 
@@ -41,6 +42,8 @@ pub struct Clusters {
     pub copies: u64,
     /// Pages of the largest.
     pub pages_most: u64,
+    /// Pages with text, which were compared.
+    pub texts: u64,
 }
 
 pub(crate) fn gather(desk: &mut Desk<'_>) -> Result<Copies> {
@@ -64,13 +67,14 @@ pub(crate) fn gather(desk: &mut Desk<'_>) -> Result<Copies> {
     Ok(copies)
 }
 
-/// The clusters that were kept in a generation's directory; `None` if none were.
+/// The clusters that were kept with a generation; `None` if none were.
 pub(crate) fn clusters(
     desk: &mut Desk<'_>,
     files: &Files,
-    generation: &Path,
+    features: &Features,
     options: &ReportOptions,
 ) -> Result<Option<Clusters>> {
+    let (generation, texts) = (features.dir(), features.counts().texts);
     let path = generation.join(CLUSTERS);
     let entry = files.entry(&path).map_err(|source| ReportError::Io { path: path.clone(), source })?;
     if entry.is_none() {
@@ -101,14 +105,17 @@ pub(crate) fn clusters(
     };
     let clusters = column.one(sql, |row| {
         let (pages, clusters) = (row.count("pages")?, row.count("clusters")?);
-        Ok(Clusters { pages, clusters, copies: pages - clusters, pages_most: row.count("most")? })
+        Ok(Clusters { pages, clusters, copies: pages - clusters, pages_most: row.count("most")?, texts })
     })?;
     let command = desk.features_command("duplicates");
     desk.define(
         &command,
         &[
             ("copies.near.clusters", "Clusters of pages whose text is nearly the same, by their sketches."),
-            ("copies.near.copies", "Pages in clusters, not counting the first of each."),
+            (
+                "copies.near.copies",
+                "Pages in clusters, not counting the first of each; the share is of pages with text.",
+            ),
         ],
     );
     Ok(Some(clusters))

@@ -16,12 +16,8 @@ pub enum ReportError {
     #[error(transparent)]
     Index(#[from] IndexError),
     /// The features cannot be read.
-    #[error("{source}; `mattock features build` makes them anew")]
-    Features {
-        /// Why.
-        #[from]
-        source: FeaturesError,
-    },
+    #[error(transparent)]
+    Features(#[from] FeaturesError),
     /// A column that was kept cannot be read.
     #[error("{path}: {source}; `mattock duplicates` makes it anew")]
     Io {

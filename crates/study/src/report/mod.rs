@@ -237,7 +237,7 @@ fn of_features(
         let command = (other != age::Other::Newer).then_some(build);
         missing.push(Missing { figures: "features", why, command });
     }
-    copies.near = copies::clusters(desk, files, features.dir(), options)?;
+    copies.near = copies::clusters(desk, files, &features, options)?;
     if copies.near.is_none() {
         let (why, command) =
             ("they were not looked for yet".to_owned(), Some(desk.features_command("duplicates")));

@@ -5,10 +5,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Schema};
-use mattock_env::{Files, Random};
+use mattock_env::{Files, OpenMode, Random};
 use mattock_features::{BuildOptions, Builder, Direction, Features};
 use mattock_query::sink::JsonSink;
-use mattock_query::{Cancel, Language, Options, Session, Source};
+use mattock_query::{Cancel, Language, Options, Session, Source, check_values};
 use mattock_study::{FEATURES, Values, column_path, columns_directory, keep_column_of};
 use mattock_weburl::WebUrl;
 
@@ -94,6 +94,22 @@ fn columns_that_are_missing_are_made_by_a_build_with_nothing_new() {
     let directory = columns_directory(&shelf.files, Path::new(ROOT)).unwrap().unwrap();
     shelf.files.remove_file(&directory.join("in_degree.parquet")).unwrap();
     assert!(!shelf.build().unwrap().is_new);
+    assert_eq!(shelf.ask("select sum(in_degree) as links from documents"), [r#"{"links":3}"#]);
+    // As is one that was cut off, or has a wrong byte among its values.
+    let path = directory.join("in_degree.parquet");
+    let column = shelf.files.open(&path, OpenMode::Write).unwrap();
+    column.set_len(column.len().unwrap() / 2).unwrap();
+    assert!(!shelf.build().unwrap().is_new);
+    assert_eq!(shelf.ask("select sum(in_degree) as links from documents"), [r#"{"links":3}"#]);
+    for at in [4, 30, 60] {
+        let column = shelf.files.open(&path, OpenMode::Write).unwrap();
+        let mut byte = [0];
+        column.read_exact_at(&mut byte, at).unwrap();
+        column.write_all_at(&[byte[0] ^ 4], at).unwrap();
+        let error = check_values(&shelf.files, &path).unwrap_err().to_string();
+        assert_eq!(error, "it is damaged: its checksum is wrong", "byte {at}");
+        assert!(!shelf.build().unwrap().is_new);
+    }
     assert_eq!(shelf.ask("select sum(in_degree) as links from documents"), [r#"{"links":3}"#]);
 }
 

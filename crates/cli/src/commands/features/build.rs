@@ -29,6 +29,9 @@ pub(super) fn run(args: &BuildArgs) -> anyhow::Result<Ended> {
     check(&env, args)?;
     let (dir, into) =
         (places::absolute(&args.dir)?, places::absolute(args.into.as_deref().unwrap_or(&args.dir))?);
+    if args.list.is_some() {
+        keep_own(&env, &into)?;
+    }
     let bar = Bar::new(args.quiet);
     if args.list.is_none() {
         bring_index_up(&env, &dir, &bar)?;
@@ -94,6 +97,20 @@ fn check(env: &Env, args: &BuildArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Lists do not take the place of what was built of a directory's own documents.
+fn keep_own(env: &Env, into: &Path) -> anyhow::Result<()> {
+    match Features::open(&env.files, &into.join(FEATURES)) {
+        Ok(features) if features.origin().how.starts_with("documents: ") => {
+            let into = into.display();
+            Err(Usage(format!(
+                "{into} has features of its own documents, which would be replaced: name another directory, or remove {into}/features"
+            ))
+            .into())
+        }
+        _ => Ok(()),
+    }
+}
+
 fn is_stdin(path: &Path) -> bool {
     path == Path::new("-")
 }
@@ -111,7 +128,7 @@ fn bring_index_up(env: &Env, dir: &Path, bar: &Bar) -> anyhow::Result<()> {
         bar.say(&format!("index: {} new rows", HumanCount(rows)));
     })?;
     if updated.damaged > 0 {
-        eprintln!(
+        say!(
             "warning: {} block(s) of ledgers cannot be read, and their rows are missing: `mattock check` says more",
             updated.damaged
         );
@@ -129,7 +146,7 @@ fn watched(cancel: &Cancel) -> Arc<AtomicBool> {
     signals::when_interrupted(move || {
         cancel.cancel();
         if at_once.load(Ordering::SeqCst) {
-            eprintln!("{STOPPED}");
+            say!("{STOPPED}");
             std::process::exit(130);
         }
     });
@@ -165,7 +182,7 @@ fn opened<'a>(env: &Env, path: &Path) -> Result<Input<'a>, FeaturesError> {
 fn report(env: &Env, args: &BuildArgs, into: &Path, built: &Built) -> anyhow::Result<Ended> {
     if !args.quiet {
         for failed in &built.failures {
-            eprintln!(
+            say!(
                 "warning: `{}` failed for {} document(s), which {}, like {}",
                 failed.column,
                 HumanCount(failed.count),
@@ -178,7 +195,7 @@ fn report(env: &Env, args: &BuildArgs, into: &Path, built: &Built) -> anyhow::Re
         }
     }
     let Some(counts) = &built.counts else {
-        eprintln!("{STOPPED}");
+        say!("{STOPPED}");
         return Ok(Ended::Interrupted);
     };
     let features = Features::open(&env.files, &into.join(FEATURES))?;
@@ -194,7 +211,7 @@ fn report(env: &Env, args: &BuildArgs, into: &Path, built: &Built) -> anyhow::Re
         output::print_json(&told)?;
     }
     if !args.quiet {
-        eprint!("{}", told(args, built, counts, &features));
+        say_on!("{}", told(args, built, counts, &features));
     }
     Ok(Ended::Done)
 }

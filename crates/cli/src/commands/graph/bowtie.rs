@@ -26,7 +26,7 @@ pub(super) fn run(env: &Env, args: &BowtieArgs) -> anyhow::Result<Ended> {
         let written = env.files.write_atomic(path, svg.as_bytes());
         written.map_err(|error| Usage(format!("cannot write {}: {error}", path.display())))?;
         if !args.place.quiet {
-            eprintln!("The picture is {}", path.display());
+            say!("The picture is {}", path.display());
         }
     }
     let columns = [("part", Kind::Text), ("nodes", Kind::Integer), ("share", Kind::Float)];

@@ -28,9 +28,9 @@ pub(super) fn run(env: &Env, args: &DistancesArgs) -> anyhow::Result<Ended> {
     }
     if !args.place.quiet {
         if stopped {
-            eprintln!("Stopped: greater distances are not counted.");
+            say!("Stopped: greater distances are not counted.");
         }
-        eprintln!(
+        say!(
             "{:.2} on average; 90 % of all pairs are within {:.2}; {:.1} % of all pairs are joined. Counters are off by {:.0} %, sums over many by less.",
             found.average,
             found.effective_diameter,

@@ -31,7 +31,7 @@ pub(super) fn column(
     let kept = keep_column_of(&env.files, &opened.features, name, values, SORT_BYTES);
     kept.with_context(|| format!("cannot keep the column `{name}` (--no-keep does without)"))?;
     if !place.quiet {
-        eprintln!("{}", repository::kept(env, &place.dir, name));
+        say!("{}", repository::kept(env, &place.dir, name));
     }
     Ok(())
 }

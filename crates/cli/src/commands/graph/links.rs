@@ -19,7 +19,7 @@ pub(super) fn run(env: &Env, args: &LinksArgs) -> anyhow::Result<Ended> {
     }
     let count = rows.finish()?;
     if !args.node.place.quiet && count == 0 {
-        eprintln!("{}", none(&opened, node, direction)?);
+        say!("{}", none(&opened, node, direction)?);
     }
     Ok(Ended::Done)
 }

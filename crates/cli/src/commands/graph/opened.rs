@@ -80,9 +80,7 @@ impl Opened {
         let sizes = directions.iter().map(|direction| self.features.link_size(self.grain, *direction));
         let form = form_within(&sizes.collect::<Result<Vec<_>, _>>()?, node_bytes, self.memory)?;
         if form == Form::Coded && !self.quiet {
-            eprintln!(
-                "The lists of links do not fit into --memory: they stay compressed, which takes longer."
-            );
+            say!("The lists of links do not fit into --memory: they stay compressed, which takes longer.");
         }
         Ok(form)
     }

@@ -56,7 +56,7 @@ fn keep_ranks(
         return keep::column(env, &args.place, opened, "pagerank", Values::Floats(&value));
     }
     if keep::has_columns(opened) && !stopped && !args.place.quiet {
-        eprintln!("Not kept: allow more --iterations, or a greater --tolerance.");
+        say!("Not kept: allow more --iterations, or a greater --tolerance.");
     }
     Ok(())
 }
@@ -89,9 +89,7 @@ pub(super) fn ranks(
         let nodes = indicatif::HumanCount(inlinks.nodes() as u64);
         let plural = opened.names.plural();
         let bound = short(bound);
-        eprintln!(
-            "{end} after {count} rounds: the ranks of {nodes} {plural} are within {bound} of the true ones"
-        );
+        say!("{end} after {count} rounds: the ranks of {nodes} {plural} are within {bound} of the true ones");
     }
     Ok((found, stopped))
 }

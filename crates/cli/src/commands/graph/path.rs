@@ -18,7 +18,7 @@ pub(super) fn run(env: &Env, args: &PathArgs) -> anyhow::Result<Ended> {
     let (from, to) = (opened.find(&args.from)?, opened.find(&args.to)?);
     let graph = opened.coded(Direction::Out, BYTES)?;
     let Some(way) = path(&graph, from, to) else {
-        eprintln!("No way leads from {} to {}", opened.names.name(from)?, opened.names.name(to)?);
+        say!("No way leads from {} to {}", opened.names.name(from)?, opened.names.name(to)?);
         return Ok(Ended::Failed);
     };
     let mut rows = Rows::begin(env, &args.place.rows, &[("step", Kind::Integer), opened.names.column()])?;

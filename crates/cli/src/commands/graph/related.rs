@@ -24,7 +24,7 @@ pub(super) fn hits(env: &Env, args: &AroundArgs) -> anyhow::Result<Ended> {
     }
     rows.finish()?;
     if !args.node.place.quiet {
-        eprintln!("{} {} are around {}", nodes.len() - 1, opened.names.plural(), opened.names.name(node)?);
+        say!("{} {} are around {}", nodes.len() - 1, opened.names.plural(), opened.names.name(node)?);
     }
     Ok(Ended::Done)
 }
@@ -55,7 +55,7 @@ pub(super) fn run(env: &Env, args: &RelatedArgs) -> anyhow::Result<Ended> {
             }
             By::Cocitation => "no two pages that link to it also link to another next to it",
         };
-        eprintln!("Nothing is like {}: {why}", opened.names.name(node)?);
+        say!("Nothing is like {}: {why}", opened.names.name(node)?);
     }
     Ok(Ended::Done)
 }

@@ -37,7 +37,7 @@ impl<T: Fn(usize, f64) -> String> Rounds<T> {
                 bar.tick();
             }
             None if !self.quiet && (number <= FIRST || number.is_multiple_of(EVERY)) => {
-                eprintln!("{}", (self.told)(number, value));
+                say!("{}", (self.told)(number, value));
             }
             None => {}
         }

@@ -26,13 +26,13 @@ pub(super) fn run(env: &Env, args: &SampleArgs) -> anyhow::Result<Ended> {
             let parts = weak_components(&graph);
             if !args.place.quiet {
                 let (largest, all) = (HumanCount(parts.sizes()[0].into()), HumanCount(nodes as u64));
-                eprintln!("{largest} of {all} {} are joined, and may be drawn", opened.names.plural());
+                say!("{largest} of {all} {} are joined, and may be drawn", opened.names.plural());
             }
             (0..nodes as u32).find(|node| parts.of(*node) == 0).unwrap_or(0)
         }
     };
     if !args.place.quiet {
-        eprintln!("sample: seed {seed}");
+        say!("sample: seed {seed}");
     }
     let whole = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
     let options = SampleOptions {

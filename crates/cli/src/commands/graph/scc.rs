@@ -21,11 +21,7 @@ pub(super) fn run(env: &Env, args: &SccArgs) -> anyhow::Result<Ended> {
     if !args.place.quiet {
         let largest = components.sizes().first().copied().unwrap_or(0);
         let count = HumanCount(components.sizes().len() as u64);
-        eprintln!(
-            "{count} components, the largest with {} {}",
-            HumanCount(largest.into()),
-            opened.names.plural()
-        );
+        say!("{count} components, the largest with {} {}", HumanCount(largest.into()), opened.names.plural());
     }
     // Before the rows: whoever reads them may have enough of them at any time.
     if !args.no_keep {

@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 use mattock_env::{Env, is_url};
+use mattock_features::Features;
 use mattock_query::Cancel;
+use mattock_study::FEATURES;
 use mattock_study::report::{self, DataSet, Missing, Progress, ReportError, ReportOptions, Subject};
 
 use crate::args::report::ReportArgs;
@@ -31,7 +33,7 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<Ended> {
     signals::when_interrupted(move || watched.cancel());
     let data = match gather(&env, args, &cancel) {
         Err(error) if matches!(error.downcast_ref(), Some(ReportError::Stopped)) => {
-            eprintln!("Stopped: nothing was written.");
+            say!("Stopped: nothing was written.");
             return Ok(Ended::Interrupted);
         }
         other => other?,
@@ -45,8 +47,8 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<Ended> {
         None => output::print(&format!("{}\n", page.as_deref().unwrap_or(Path::new("")).display()))?,
     }
     if let (Some(path), false) = (&page, args.quiet) {
-        eprintln!("The report is {} (open it in a browser).", path.display());
-        data.missing.iter().for_each(|missing| eprintln!("{}", told(missing)));
+        say!("The report is {} (open it in a browser).", path.display());
+        data.missing.iter().for_each(|missing| say!("{}", told(missing)));
     }
     Ok(Ended::Done)
 }
@@ -81,6 +83,15 @@ fn write(env: &Env, path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
 }
 
 fn gather(env: &Env, args: &ReportArgs, cancel: &Cancel) -> anyhow::Result<DataSet> {
+    if args.sample == 0 {
+        return Err(Usage(
+            "--sample 0 draws nothing: languages, lengths and ages need some documents".into(),
+        )
+        .into());
+    }
+    if let Some(home) = &args.features.dir {
+        Features::open(&env.files, &home.join(FEATURES)).map_err(|error| Usage(error.to_string()))?;
+    }
     let root = places::absolute(&args.dir)?;
     let repository = Repository::open(env, &args.dir)?;
     let asked = engine_options(&args.engine, &args.dir)?;

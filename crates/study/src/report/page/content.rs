@@ -168,8 +168,7 @@ fn copies(data: &DataSet) -> Section {
                 format::integer(near.clusters),
                 "copies.near.clusters",
             ));
-            let crawled = data.links.as_ref().map_or(0, |links| links.urls_crawled);
-            rows.push(("Near-duplicates", share(near.copies, crawled), "copies.near.copies"));
+            rows.push(("Near-duplicates", share(near.copies, near.texts), "copies.near.copies"));
         }
         None => text = missing(data, "copies.near", "Near-duplicates are not in it"),
     }

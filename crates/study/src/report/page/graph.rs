@@ -23,9 +23,9 @@ pub(super) fn sections(data: &DataSet) -> Vec<Section> {
     }
     sections.push(graphs(data, links));
     let tops = [
-        ("Pages linked to most", "URL", "links.page_graph.top", links.page_graph.as_ref()),
-        ("Hosts linked to most", "Host", "links.host_graph.top", links.host_graph.as_ref()),
-        ("Domains linked to most", "Domain", "links.domain_graph.top", links.domain_graph.as_ref()),
+        ("Pages of the highest PageRank", "URL", "links.page_graph.top", links.page_graph.as_ref()),
+        ("Hosts of the highest PageRank", "Host", "links.host_graph.top", links.host_graph.as_ref()),
+        ("Domains of the highest PageRank", "Domain", "links.domain_graph.top", links.domain_graph.as_ref()),
     ];
     for (title, column, figure, graph) in tops {
         sections.extend(graph.map(|graph| ranked(data, title, column, figure, &graph.top)));

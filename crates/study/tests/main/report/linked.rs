@@ -5,11 +5,10 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int64Array, RecordBatch};
 use mattock_features::{BuildOptions, Features, build_from_ids};
-use mattock_query::{Cancel, VALUES_VERSION, VALUES_VERSION_KEY};
+use mattock_query::{Cancel, Summed, VALUES_VERSION, seal_values};
 use mattock_study::FEATURES;
 use mattock_study::report::{Reach, ReportOptions};
 use parquet::arrow::ArrowWriter;
-use parquet::file::metadata::KeyValue;
 
 use crate::report::world::{ROOT, World, small};
 
@@ -98,22 +97,23 @@ fn keep_clusters(world: &World, version: &str) {
         [("url_key", (0..7).collect()), ("value", vec![0, 0, 2, 2, 2, 5, 6])];
     let columns = columns.map(|(name, values)| (name, Arc::new(Int64Array::from(values)) as ArrayRef));
     let batch = RecordBatch::try_from_iter(columns).unwrap();
-    let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), None).unwrap();
+    let mut writer = ArrowWriter::try_new(Summed::new(Vec::new()), batch.schema(), None).unwrap();
     writer.write(&batch).unwrap();
-    writer.append_key_value_metadata(KeyValue::new(VALUES_VERSION_KEY.into(), version.to_owned()));
+    seal_values(&mut writer, version).unwrap();
     let directory = features.dir().join("columns");
     world.files.create_dir_all(&directory).unwrap();
-    world.files.write_atomic(&directory.join("cluster.parquet"), &writer.into_inner().unwrap()).unwrap();
+    let bytes = writer.into_inner().unwrap().into_inner();
+    world.files.write_atomic(&directory.join("cluster.parquet"), &bytes).unwrap();
 }
 
 #[test]
 fn clusters_that_were_kept_are_counted() {
     let world = World::new(&small());
     world.link(&LINKS);
-    keep_clusters(&world, "2");
+    keep_clusters(&world, "7");
     let result = world.report_with(&ReportOptions::default(), None, &Cancel::new());
     let said = result.unwrap_err().to_string();
-    assert!(said.contains("version \"2\"") && said.ends_with("`mattock duplicates` makes it anew"), "{said}");
+    assert!(said.contains("version \"7\"") && said.ends_with("`mattock duplicates` makes it anew"), "{said}");
     keep_clusters(&world, VALUES_VERSION);
     let data = world.report();
     let near = data.copies.near.unwrap();
