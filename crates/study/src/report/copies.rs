@@ -1,6 +1,5 @@
 //! How much of it is there more than once: the same bytes, and nearly the same text.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Schema};
