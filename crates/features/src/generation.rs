@@ -9,7 +9,8 @@
 //!
 //! Filled by [`Builder`](crate::Builder), read by [`Features`](crate::Features). Invariants: the manifest is replaced in one step, after
 //! every file that it names is durable; so whatever ends a build, the generation before stays in use, and what was half
-//! written is removed by the next build. What a newer program has built is not built over. A generation is never changed. Readers of the one before go on with what they have opened.
+//! written is removed by the next build. What a newer program has built is not built over. A generation is never changed. Readers of the one before go on with what they have
+//! opened; who opens more of it is told that it was replaced.
 
 use std::path::{Path, PathBuf};
 

@@ -6,7 +6,7 @@
 //!
 //! - [`Urls`]: canonical URL ↔ id, both ways; also URLs that are only linked to. Ids are in the order of hosts, so that
 //!   a host is a range of ids, and pages with like links stand side by side;
-//! - [`Hosts`]: the ranges of hosts and domains;
+//! - [`Hosts`]: the range of each host, and the domain that it belongs to;
 //! - [`Links`]: outlinks and inlinks in WebGraph's format, of pages, hosts and domains;
 //! - [`Terms`] and [`Shingles`], if pages came with [`Content`]: what a page is about, and which pages say nearly the same.
 //!
