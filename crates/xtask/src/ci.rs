@@ -1,9 +1,9 @@
 //! `cargo xtask ci`: the steps in order, each with its time, up to the first that fails.
 //!
-//! The order puts what is quick and often wrong first. The steps that compile share one profile and set of features: `clippy` and `doc`
-//! use each other's metadata, `test`, `warc`, `objects` and `console` each other's object code. Nothing is shared between the two kinds, so
-//! that the first run beside `test`, in a target directory of their own; `warc` and `objects` run beside `console`. All of them leave cores
-//! idle now and then. What runs beside another step prints what its commands say when they have ended.
+//! The order puts what is quick and often wrong first. `compile` goes through all code once, for its lints and documentation as well
+//! (`compiler.rs`); the steps behind it use what it has made. Meanwhile the tools of others that later steps judge with are installed, which
+//! is more waiting than work; `warc` and `objects` run beside `console`, because all of them leave cores idle now and then. What runs beside
+//! another step prints what its commands say when they have ended.
 
 use std::process::{Command, ExitCode};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 
 use crate::workspace::Workspace;
-use crate::{console, licences, objects, process, room, tree, warc};
+use crate::{compiler, console, licences, objects, process, room, tree, warc};
 
 struct Step {
     name: &'static str,
@@ -20,16 +20,21 @@ struct Step {
     /// What to do when it fails.
     hint: &'static str,
     run: fn(&Workspace) -> Result<()>,
+    /// Installs what it needs, which can be done long before. What fails here is tried again, and told, by the step.
+    prepare: Option<fn(&Workspace) -> Result<()>>,
     /// With which step it begins, and beside which it runs, where it need not wait for its turn.
     beside: Option<&'static str>,
 }
 
-const STEPS: [Step; 10] = [
+const COMPILE: &str = "compile";
+
+const STEPS: [Step; 9] = [
     Step {
         name: "room",
         about: "the disk has room for what follows",
         hint: "remove old target directories, or set CARGO_TARGET_DIR to a larger disk",
         run: room::check,
+        prepare: None,
         beside: None,
     },
     Step {
@@ -37,6 +42,7 @@ const STEPS: [Step; 10] = [
         about: "the code is formatted",
         hint: "`cargo fmt --all` mends it",
         run: fmt,
+        prepare: None,
         beside: None,
     },
     Step {
@@ -44,6 +50,7 @@ const STEPS: [Step; 10] = [
         about: "the house rules for files",
         hint: "each line above names a file and what to change in it",
         run: tree::check,
+        prepare: None,
         beside: None,
     },
     Step {
@@ -52,28 +59,25 @@ const STEPS: [Step; 10] = [
         hint: "choose another dependency, or argue for its licence in crates/xtask/src/licences.rs; \
                if cargo speaks of the lock file, run `cargo check` and commit Cargo.lock",
         run: licences::check,
+        prepare: None,
         beside: None,
     },
     Step {
-        name: "clippy",
-        about: "no warning from the compiler or clippy",
-        hint: "`cargo clippy --workspace --all-targets` shows it again; clippy.toml says why a method is disallowed",
-        run: clippy,
-        beside: Some("test"),
+        name: COMPILE,
+        about: "everything compiles, without a warning from the compiler, clippy or rustdoc",
+        hint: "`cargo clippy --workspace --all-targets` or `cargo doc --workspace --no-deps` shows it again; \
+               clippy.toml says why a method is disallowed",
+        run: compile,
+        prepare: None,
+        beside: None,
     },
     Step {
         name: "test",
         about: "all tests",
         hint: "run one with `cargo test -p PACKAGE NAME`; CONTRIBUTING.md says how to replay a simulation seed",
         run: test,
+        prepare: None,
         beside: None,
-    },
-    Step {
-        name: "doc",
-        about: "the documentation builds without warnings",
-        hint: "most often a link to a renamed or private item: `cargo doc --workspace --no-deps` shows it again",
-        run: doc,
-        beside: Some("test"),
     },
     Step {
         name: "warc",
@@ -81,6 +85,7 @@ const STEPS: [Step; 10] = [
         hint: "to look closer, `cargo run -- simweb serve --preset tiny --seed 7` prints the crawl to run beside it; \
                on a machine without Python or a package index, `cargo xtask ci --skip warc` does the rest",
         run: warc::check,
+        prepare: Some(warc::prepare),
         beside: Some("console"),
     },
     Step {
@@ -89,6 +94,7 @@ const STEPS: [Step; 10] = [
         hint: "target/xtask/objects has the server's log of requests; \
                on a machine without Python or a package index, `cargo xtask ci --skip objects` does the rest",
         run: objects::check,
+        prepare: Some(objects::prepare),
         beside: Some("console"),
     },
     Step {
@@ -97,6 +103,7 @@ const STEPS: [Step; 10] = [
         hint: "pictures of every page are in target/console-shots, failure.png among them; \
                on a machine without Chromium, Python or a package index, `cargo xtask ci --skip console` does the rest",
         run: console::check,
+        prepare: Some(console::prepare),
         beside: None,
     },
 ];
@@ -196,6 +203,11 @@ fn run_all(selection: &Selection, workspace: &Workspace) -> Vec<Outcome> {
                 (0..STEPS.len()).filter(|other| with(&STEPS[*other]) == Some(step.name)).collect();
             let lane = scope.spawn(|| {
                 process::print_at_once();
+                if step.name == COMPILE && selection.wants(COMPILE) {
+                    for later in STEPS.iter().filter(|later| selection.wants(later.name)) {
+                        prepare(later, workspace, &failed);
+                    }
+                }
                 others.into_iter().map(|other| (other, run(&STEPS[other], true))).collect::<Vec<_>>()
             });
             outcomes[place] = Some(run(step, false));
@@ -205,6 +217,14 @@ fn run_all(selection: &Selection, workspace: &Workspace) -> Vec<Outcome> {
         }
     });
     outcomes.into_iter().map(|outcome| outcome.unwrap_or(Outcome::NotReached)).collect()
+}
+
+/// Installs what a step to come needs, unless it will not be reached.
+fn prepare(step: &Step, workspace: &Workspace, failed: &AtomicBool) {
+    let Some(prepare) = step.prepare.filter(|_| !failed.load(Ordering::SeqCst)) else { return };
+    if let Err(error) = prepare(workspace) {
+        eprintln!("{} is not ready yet: {error:#}", step.name);
+    }
 }
 
 fn run_step(step: &Step, workspace: &Workspace, beside: bool) -> Outcome {
@@ -251,36 +271,25 @@ fn fmt(workspace: &Workspace) -> Result<()> {
     process::run(workspace.cargo(["fmt", "--all", "--check"]))
 }
 
-fn clippy(workspace: &Workspace) -> Result<()> {
-    let arguments = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
-    lint(workspace, workspace.cargo(arguments))
+fn compile(workspace: &Workspace) -> Result<()> {
+    process::run(compiler::cargo(workspace, ["test", "--no-run", "--all-targets"])?)
 }
 
-/// Runs what only reads the code, in a target directory of its own.
-fn lint(workspace: &Workspace, mut command: Command) -> Result<()> {
-    command.env("CARGO_TARGET_DIR", workspace.target_directory()?.join("lint"));
-    process::run(command)
-}
-
-/// With nextest if it is there, because it runs the tests of all crates side by side. It does not run the examples in
-/// the documentation, so those come first, by cargo itself.
+/// With nextest if it is there, because it runs the tests of all crates side by side. The examples in the documentation, which it does not
+/// run, come first.
 fn test(workspace: &Workspace) -> Result<()> {
-    if process::works(workspace.cargo(["nextest", "--version"])) {
-        eprintln!(
-            "cargo-nextest is installed: it runs the tests, after cargo has run the documentation's examples"
-        );
-        process::run(workspace.cargo(["test", "--doc", "--workspace", "--locked", "--quiet"]))?;
-        // Examples are compiled by clippy.
-        let mut tests =
-            workspace.cargo(["nextest", "run", "--workspace", "--locked", "--lib", "--bins", "--tests"]);
+    process::run(compiler::cargo(workspace, ["test", "--doc", "--quiet"])?)?;
+    let tests = if process::works(workspace.cargo(["nextest", "--version"])) {
+        let mut tests = compiler::cargo(workspace, ["nextest", "run", "--all-targets"])?;
         // Many wait for a server or a clock more than they compute.
         let threads = std::thread::available_parallelism().map_or(2, usize::from) + 1;
         tests.arg(format!("--test-threads={threads}"));
-        process::run(keeping(workspace, tests)?)
+        tests
     } else {
         eprintln!("cargo-nextest is not installed: cargo test runs the tests, one crate after the other");
-        process::run(keeping(workspace, workspace.cargo(["test", "--workspace", "--locked"]))?)
-    }
+        compiler::cargo(workspace, ["test", "--all-targets"])?
+    };
+    process::run(keeping(workspace, tests)?)
 }
 
 /// Archives of crawls that tests have killed are left for the `warc` step.
@@ -290,14 +299,6 @@ fn keeping(workspace: &Workspace, mut tests: Command) -> Result<Command> {
     std::fs::create_dir_all(&kept).with_context(|| format!("cannot create {}", kept.display()))?;
     tests.env("MATTOCK_KEPT_ARCHIVES", kept);
     Ok(tests)
-}
-
-fn doc(workspace: &Workspace) -> Result<()> {
-    // With an example features are those of clippy, which has looked at everything already.
-    let arguments = ["doc", "--workspace", "--no-deps", "--locked", "--lib", "--bins", "--example", "write"];
-    let mut command = workspace.cargo(arguments);
-    command.env("RUSTDOCFLAGS", "-D warnings");
-    lint(workspace, command)
 }
 
 #[cfg(test)]
@@ -342,7 +343,7 @@ mod tests {
                         fmt           1.5 s  passed\n\
                         tree              -  left out\n\
                         licences      2.0 s  FAILED\n\
-                        clippy            -  not reached\n\
+                        compile           -  not reached\n\
                         total         2.5 s\n";
         assert_eq!(table(&outcomes, Duration::from_millis(2500)), expected);
     }

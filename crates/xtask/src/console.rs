@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 
+use crate::compiler;
 use crate::process::{self, Background};
 use crate::workspace::Workspace;
 
@@ -20,11 +21,16 @@ const CHECKS: &str = "not_a_server_error,status_code_conformance,content_type_co
 
 const START_LIMIT: Duration = Duration::from_secs(60);
 
+pub(crate) fn prepare(workspace: &Workspace) -> Result<()> {
+    browser_is_there(workspace)?;
+    fuzzer(workspace).map(drop)
+}
+
 pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     let target = workspace.target_directory()?;
     browser_is_there(workspace)?;
-    let fuzzer = fuzzer(workspace, &target.join("xtask/schemathesis"))?;
-    workspace.build()?;
+    let fuzzer = fuzzer(workspace)?;
+    compiler::build(workspace)?;
     let mattock = target.join("debug").join(format!("mattock{}", std::env::consts::EXE_SUFFIX));
     let scratch = target.join("xtask/console");
     let _ = std::fs::remove_dir_all(&scratch);
@@ -71,7 +77,8 @@ fn browser_is_there(workspace: &Workspace) -> Result<()> {
 }
 
 /// Sets schemathesis up, or takes that of an earlier run.
-fn fuzzer(workspace: &Workspace, directory: &Path) -> Result<PathBuf> {
+fn fuzzer(workspace: &Workspace) -> Result<PathBuf> {
+    let directory = &workspace.target_directory()?.join("xtask/schemathesis");
     let (stamp, program) = (directory.join("version.txt"), directory.join("venv/bin/schemathesis"));
     let mut version = workspace.command(&program);
     version.arg("--version");

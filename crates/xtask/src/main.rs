@@ -9,6 +9,7 @@
 #![expect(clippy::print_stderr, clippy::print_stdout, reason = "it talks to whoever started it")]
 
 mod ci;
+mod compiler;
 mod console;
 mod licences;
 mod objects;
@@ -43,6 +44,7 @@ usage: cargo xtask ci [--only STEP]… [--skip STEP]… [--list]
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.split_first() {
+        Some((rustc, rest)) if compiler::is_meant(&arguments) => compiler::compile(rustc, rest),
         Some((command, rest)) if command == "ci" => match ci::Selection::parse(rest) {
             Ok(selection) => ci::run(&selection),
             Err(message) => wrong_usage(&message),

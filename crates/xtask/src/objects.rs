@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
+use crate::compiler;
 use crate::process::{self, Background};
 use crate::python::Python;
 use crate::warc::{Crawl, Scratch, count, json_of};
@@ -34,10 +35,19 @@ const QUERIES: [&[&str]; 4] = [
     &["--sql", "select url, length(text) from documents where fetch_status = 200 order by 1, 2"],
 ];
 
+fn python(workspace: &Workspace) -> Result<Python> {
+    let directory = workspace.target_directory()?.join("xtask/moto");
+    Python::prepare(workspace, &directory, &PACKAGES, IMPORTS)
+}
+
+pub(crate) fn prepare(workspace: &Workspace) -> Result<()> {
+    python(workspace).map(drop)
+}
+
 pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     let target = workspace.target_directory()?;
-    let python = Python::prepare(workspace, &target.join("xtask/moto"), &PACKAGES, IMPORTS)?;
-    workspace.build()?;
+    let python = python(workspace)?;
+    compiler::build(workspace)?;
     let mattock = target.join("debug").join(format!("mattock{}", std::env::consts::EXE_SUFFIX));
     let scratch = Scratch::create(target.join("xtask/objects"))?;
     let crawl = Crawl {

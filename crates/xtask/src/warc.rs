@@ -17,6 +17,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, anyhow, ensure};
 use serde_json::{Value, json};
 
+use crate::compiler;
 use crate::process::{self, Background};
 use crate::python::Python;
 use crate::workspace::Workspace;
@@ -48,11 +49,20 @@ const START_LIMIT: Duration = Duration::from_secs(60);
 const CRAWL_LIMIT: Duration = Duration::from_secs(300);
 const STOP_LIMIT: Duration = Duration::from_secs(20);
 
+fn python(workspace: &Workspace) -> Result<Python> {
+    let directory = workspace.target_directory()?.join("xtask/python");
+    Python::prepare(workspace, &directory, &READERS, IMPORTS)
+}
+
+pub(crate) fn prepare(workspace: &Workspace) -> Result<()> {
+    python(workspace).map(drop)
+}
+
 pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     let target = workspace.target_directory()?;
     // First what may be missing on this machine, then what takes long.
-    let python = Python::prepare(workspace, &target.join("xtask/python"), &READERS, IMPORTS)?;
-    workspace.build()?;
+    let python = python(workspace)?;
+    compiler::build(workspace)?;
     check_examples(workspace, &python)?;
     let mattock = target.join("debug").join(format!("mattock{}", std::env::consts::EXE_SUFFIX));
     for (compression, suffix) in COMPRESSIONS {

@@ -49,20 +49,6 @@ impl Workspace {
         command
     }
 
-    /// Builds the program, and the example that writes archives. With an example features are those of tests, of which everything
-    /// is compiled already: without, the query engine would be compiled a second time.
-    pub(crate) fn build(&self) -> Result<()> {
-        process::run(self.cargo([
-            "build",
-            "--workspace",
-            "--locked",
-            "--bin",
-            "mattock",
-            "--example",
-            "write",
-        ]))
-    }
-
     /// Everything cargo knows of the packages and their dependencies.
     pub(crate) fn metadata(&self) -> Result<Value> {
         let command = self.cargo(["metadata", "--format-version", "1", "--locked"]);
