@@ -1,7 +1,8 @@
 //! Foreign archives become rows of the index: WARC and ARC files of other crawlers, read once from front to back.
 //!
 //! A damaged or torn record costs that record, and is reported with its place. Records that share a gzip member with others have no
-//! place of their own: they are reported too, since nobody could read them again. A file counts as imported once all its
+//! place of their own: they are reported too, since nobody could read them again. What a metadata record tells of the document before it
+//! (`told.rs`) becomes part of its row. A file counts as imported once all its
 //! rows are in parts that `INDEX` names; interrupted before that, it is imported anew the next time.
 
 use std::path::{Path, PathBuf};
@@ -16,6 +17,7 @@ use crate::manifest::Manifest;
 use crate::pending::Pending;
 use crate::rows::Instance;
 use crate::snapshot::lock;
+use crate::told::Told;
 
 /// Rows of several small files share a part until there are so many.
 const ENOUGH_ROWS: usize = 100_000;
@@ -85,81 +87,110 @@ pub fn import(
     files.create_dir_all(&directory).map_err(IndexError::io("create", &directory))?;
     let _lock = lock(files, &directory)?;
     let mut manifest = Manifest::read(files, repository)?;
-    let mut imported = Imported::default();
-    let mut pending = Pending::new(crawl);
+    let mut taking =
+        Taking { crawl, pending: Pending::new(crawl), imported: Imported::default(), last: String::new() };
     for (index, one) in foreign.iter().enumerate() {
         if manifest.imported.contains(&one.name) {
-            imported.known += 1;
+            taking.imported.known += 1;
             continue;
         }
-        let before = imported.records;
+        let before = taking.imported.records;
         let mut reader = WarcReader::open(files, &one.path)?.go_on_behind_damage();
         loop {
             match reader.next_record() {
                 Ok(Some(record)) => {
-                    imported.records += 1;
+                    taking.imported.records += 1;
                     progress(one, record.offset);
-                    take(&record, one, crawl, &mut pending, &mut imported)?;
+                    // Not before all is told of the last one.
+                    if taking.pending.is_full() && is_document(&record) {
+                        taking.pending.write_part(files, &directory, &mut manifest, true)?;
+                    }
+                    taking.take(&record, one)?;
                 }
                 Ok(None) => break,
                 Err(error @ RepositoryError::Io { .. }) => return Err(error.into()),
                 Err(error) => {
-                    imported.leave(&one.name, error.offset().unwrap_or_default(), error.to_string())
+                    taking.imported.leave(&one.name, error.offset().unwrap_or_default(), error.to_string())
                 }
-            }
-            if pending.is_full() {
-                pending.write_part(files, &directory, &mut manifest, true)?;
             }
         }
         // What is no archive is not one that was imported.
-        if imported.records > before {
-            imported.files += 1;
+        if taking.imported.records > before {
+            taking.imported.files += 1;
             manifest.imported.push(one.name.clone());
         }
-        if pending.len() >= ENOUGH_ROWS || index + 1 == foreign.len() {
-            if pending.len() > 0 {
-                pending.write_part(files, &directory, &mut manifest, true)?;
+        if taking.pending.len() >= ENOUGH_ROWS || index + 1 == foreign.len() {
+            if taking.pending.len() > 0 {
+                taking.pending.write_part(files, &directory, &mut manifest, true)?;
             }
             manifest.write(files, repository)?;
         }
     }
-    Ok(imported)
+    Ok(taking.imported)
 }
 
+fn is_document(record: &StoredRecord<'_>) -> bool {
+    matches!(record.kind(), Some(RecordType::Response | RecordType::Revisit))
+}
+
+/// An import that is under way.
+struct Taking<'a> {
+    crawl: &'a str,
+    pending: Pending,
+    imported: Imported,
+    /// The name of the record that was taken last, while more may be told of it; else it is empty.
+    last: String,
+}
+
+impl Taking<'_> {
+    fn take(&mut self, record: &StoredRecord<'_>, file: &Foreign) -> Result<(), IndexError> {
+        if is_document(record) {
+            self.last.clear();
+            if take(record, file, self.crawl, &mut self.pending, &mut self.imported)? {
+                self.last.push_str(record.fields.get("WARC-Record-ID").unwrap_or_default());
+            }
+            return Ok(());
+        }
+        self.imported.others += 1;
+        let concurrent = record.fields.get("WARC-Concurrent-To").unwrap_or_default();
+        if !concurrent.is_empty()
+            && concurrent == self.last
+            && let Some(told) = Told::of(record)
+        {
+            self.pending.amend(|instance| told.tell(instance));
+        }
+        Ok(())
+    }
+}
+
+/// Takes a document, and says whether it could.
 fn take(
     record: &StoredRecord<'_>,
     file: &Foreign,
     crawl: &str,
     pending: &mut Pending,
     imported: &mut Imported,
-) -> Result<(), IndexError> {
-    let revisit = match record.kind() {
-        Some(RecordType::Response) => false,
-        Some(RecordType::Revisit) => true,
-        _ => {
-            imported.others += 1;
-            return Ok(());
-        }
-    };
+) -> Result<bool, IndexError> {
+    let revisit = record.kind() == Some(RecordType::Revisit);
     let mut leave = |why: &str| imported.leave(&file.name, record.offset, why);
     let Some(length) = record.length else {
         leave(
             "it shares a gzip member with other records, so that it cannot be read again without them: recompress the file record by record",
         );
-        return Ok(());
+        return Ok(false);
     };
     let (Some(url), Some(time)) = (record.target_uri(), record.fields.get("WARC-Date")) else {
         leave("it has no URL or no date");
-        return Ok(());
+        return Ok(false);
     };
     let Ok(time) = time.parse::<Timestamp>() else {
         leave("its date is none");
-        return Ok(());
+        return Ok(false);
     };
     let response = record.response();
     if response.is_none() && !revisit {
         leave("it is no HTTP response");
-        return Ok(());
+        return Ok(false);
     }
     let kind = response.as_ref().and_then(|response| response.field("content-type")).unwrap_or_default();
     let kind = String::from_utf8_lossy(kind);
@@ -211,5 +242,5 @@ fn take(
         }
         false => imported.leave(&file.name, record.offset, format!("`{url}` is no URL of the Web")),
     }
-    Ok(())
+    Ok(pushed)
 }

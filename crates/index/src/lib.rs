@@ -28,6 +28,7 @@ mod publish;
 mod rows;
 mod schema;
 mod snapshot;
+mod told;
 mod url_parts;
 
 pub use cdxj::cdxj_line;

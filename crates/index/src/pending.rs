@@ -69,26 +69,18 @@ impl Pending {
             self.files.push(instance.file.to_owned());
         }
         self.order.push(Entry { prefix: u64::from_be_bytes(prefix), at: self.bytes.len() });
-        let out = &mut self.bytes;
-        put_counted(out, key.as_bytes());
-        put_counted(out, instance.url.as_bytes());
-        let optional = |number: Option<u64>| number.map_or(0, |number| number.saturating_add(1));
-        for number in [
-            // Times before 1970 are large numbers: they are read back as they were.
-            instance.time_us as u64,
-            instance.status.into(),
-            self.files.len() as u64 - 1,
-            instance.offset,
-            instance.length,
-            optional(instance.depth.map(u64::from)),
-            optional(instance.took_ms),
-            instance.digest.is_some().into(),
-        ] {
-            put_varint(out, number);
-        }
-        out.extend(instance.digest.iter().flat_map(|digest| digest.0));
-        instance.details.put(out);
+        put(&mut self.bytes, key.as_bytes(), instance, self.files.len() - 1);
         Ok(true)
+    }
+
+    /// Changes the one that was taken last; neither its URL nor its file.
+    pub(crate) fn amend(&mut self, change: impl FnOnce(&mut Instance<'_>)) {
+        let Some(entry) = self.order.last() else { return };
+        let old = self.bytes.split_off(entry.at);
+        let surt = Reader::new(&old).counted().expect("it was put there");
+        let mut instance = take(&old, 0, &self.files, &self.crawl).expect("it was put there");
+        change(&mut instance);
+        put(&mut self.bytes, surt, &instance, self.files.len() - 1);
     }
 
     /// Writes a part of all that wait, and begins anew.
@@ -108,7 +100,7 @@ impl Pending {
         });
         let mut rows = Rows::default();
         for entry in &self.order {
-            let instance = self.instance(entry.at).expect("it was put there");
+            let instance = take(bytes, entry.at, &self.files, &self.crawl).expect("it was put there");
             rows.push(&instance)?;
             if rows.len() == BATCH_ROWS {
                 writer.write(&rows.finish()?)?;
@@ -124,34 +116,55 @@ impl Pending {
         self.files.clear();
         Ok(())
     }
+}
 
-    fn instance(&self, at: usize) -> Option<Instance<'_>> {
-        let mut reader = Reader::from_place(&self.bytes, at);
-        reader.counted()?;
-        let url = std::str::from_utf8(reader.counted()?).ok()?;
-        let mut numbers = [0; 8];
-        for number in &mut numbers {
-            *number = reader.varint()?;
-        }
-        let [time_us, status, file, offset, length, depth, took_ms, has_digest] = numbers;
-        let digest = match has_digest {
-            0 => None,
-            _ => Some(Digest(reader.take(20)?.try_into().ok()?)),
-        };
-        Some(Instance {
-            url,
-            time_us: time_us as i64,
-            status: u16::try_from(status).ok()?,
-            digest,
-            file: self.files.get(usize::try_from(file).ok()?)?,
-            offset,
-            length,
-            crawl: &self.crawl,
-            details: Details::take(&mut reader)?,
-            depth: depth.checked_sub(1).and_then(|depth| u32::try_from(depth).ok()),
-            took_ms: took_ms.checked_sub(1),
-        })
+fn put(out: &mut Vec<u8>, key: &[u8], instance: &Instance<'_>, file: usize) {
+    put_counted(out, key);
+    put_counted(out, instance.url.as_bytes());
+    let optional = |number: Option<u64>| number.map_or(0, |number| number.saturating_add(1));
+    for number in [
+        // Times before 1970 are large numbers: they are read back as they were.
+        instance.time_us as u64,
+        instance.status.into(),
+        file as u64,
+        instance.offset,
+        instance.length,
+        optional(instance.depth.map(u64::from)),
+        optional(instance.took_ms),
+        instance.digest.is_some().into(),
+    ] {
+        put_varint(out, number);
     }
+    out.extend(instance.digest.iter().flat_map(|digest| digest.0));
+    instance.details.put(out);
+}
+
+fn take<'a>(bytes: &'a [u8], at: usize, files: &'a [String], crawl: &'a str) -> Option<Instance<'a>> {
+    let mut reader = Reader::from_place(bytes, at);
+    reader.counted()?;
+    let url = std::str::from_utf8(reader.counted()?).ok()?;
+    let mut numbers = [0; 8];
+    for number in &mut numbers {
+        *number = reader.varint()?;
+    }
+    let [time_us, status, file, offset, length, depth, took_ms, has_digest] = numbers;
+    let digest = match has_digest {
+        0 => None,
+        _ => Some(Digest(reader.take(20)?.try_into().ok()?)),
+    };
+    Some(Instance {
+        url,
+        time_us: time_us as i64,
+        status: u16::try_from(status).ok()?,
+        digest,
+        file: files.get(usize::try_from(file).ok()?)?,
+        offset,
+        length,
+        crawl,
+        details: Details::take(&mut reader)?,
+        depth: depth.checked_sub(1).and_then(|depth| u32::try_from(depth).ok()),
+        took_ms: took_ms.checked_sub(1),
+    })
 }
 
 /// What decides about the place of the instance at `at`: SURT key, URL, time.
@@ -188,7 +201,10 @@ mod tests {
         let far = Instance { offset: 1 << 31, ..instance.clone() };
         assert!(matches!(pending.push(&far), Err(IndexError::TooFar { .. })));
         assert_eq!(pending.len(), 2);
-        assert_eq!(pending.instance(pending.order[0].at), Some(instance));
-        assert_eq!(pending.instance(pending.order[1].at), Some(other));
+        pending.amend(|last| last.depth = Some(1 << 20));
+        let found =
+            |place: usize| take(&pending.bytes, pending.order[place].at, &pending.files, &pending.crawl);
+        assert_eq!(found(0), Some(instance));
+        assert_eq!(found(1), Some(Instance { depth: Some(1 << 20), ..other }));
     }
 }

@@ -272,7 +272,8 @@ fn fmt(workspace: &Workspace) -> Result<()> {
 }
 
 fn compile(workspace: &Workspace) -> Result<()> {
-    process::run(compiler::cargo(workspace, ["test", "--no-run", "--all-targets"])?)
+    process::run(compiler::cargo(workspace, ["build", "--all-targets"])?)?;
+    compiler::all_is_documented(workspace)
 }
 
 /// With nextest if it is there, because it runs the tests of all crates side by side. The examples in the documentation, which it does not
@@ -280,14 +281,14 @@ fn compile(workspace: &Workspace) -> Result<()> {
 fn test(workspace: &Workspace) -> Result<()> {
     process::run(compiler::cargo(workspace, ["test", "--doc", "--quiet"])?)?;
     let tests = if process::works(workspace.cargo(["nextest", "--version"])) {
-        let mut tests = compiler::cargo(workspace, ["nextest", "run", "--all-targets"])?;
+        let mut tests = compiler::cargo(workspace, ["nextest", "run", "--lib", "--bins", "--tests"])?;
         // Many wait for a server or a clock more than they compute.
         let threads = std::thread::available_parallelism().map_or(2, usize::from) + 1;
         tests.arg(format!("--test-threads={threads}"));
         tests
     } else {
         eprintln!("cargo-nextest is not installed: cargo test runs the tests, one crate after the other");
-        compiler::cargo(workspace, ["test", "--all-targets"])?
+        compiler::cargo(workspace, ["test", "--lib", "--bins", "--tests"])?
     };
     process::run(keeping(workspace, tests)?)
 }

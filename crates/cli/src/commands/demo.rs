@@ -107,11 +107,21 @@ pub(crate) fn run(args: DemoArgs) -> anyhow::Result<Ended> {
     Ok(Ended::Done)
 }
 
-fn next_commands(out: &Path) -> [(String, String); 4] {
+fn next_commands(out: &Path) -> [(String, String); 6] {
     let warc = quoted(&out.join("warc").display().to_string());
     let mattock = program();
     let directory = quoted(&out.display().to_string());
     [
+        (
+            format!(
+                "{mattock} query {directory} '[samplingProb=0.0002, samplingSeed=1] select name, title, language'"
+            ),
+            "look at one page in five thousand, the same ones each time; `--sql` asks in SQL".into(),
+        ),
+        (
+            format!("{mattock} features build {directory} && {mattock} graph pagerank {directory} --top 10"),
+            "make its links, words and copies into feature databases, a matter of minutes, and rank its pages".into(),
+        ),
         (
             format!("{mattock} report {directory}"),
             "measure what was stored: outcomes, types, languages, sizes, domains, copies; it takes the place of this report".into(),

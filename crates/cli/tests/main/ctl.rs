@@ -2,16 +2,16 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::process::{Child, Output, Stdio};
+use std::process::{Output, Stdio};
 
 use serde_json::Value;
 
-use crate::process::{MATTOCK, Scratch, read};
+use crate::process::{MATTOCK, Running, Scratch, read};
 use crate::served::Served;
 
-/// A crawl in the background; killed when this goes.
+/// A crawl in the background.
 struct Crawl {
-    child: Child,
+    child: Running,
     /// Where its console is.
     address: String,
 }
@@ -36,7 +36,7 @@ impl Crawl {
         };
         // Somebody must read on, or it stands still.
         std::thread::spawn(move || lines.for_each(drop));
-        Crawl { child, address }
+        Crawl { child: Running(child), address }
     }
 
     #[expect(clippy::disallowed_methods, reason = "a client of a real server needs a real connection")]
@@ -48,13 +48,6 @@ impl Crawl {
         stream.read_to_string(&mut text).expect("answered");
         let (head, body) = text.split_once("\r\n\r\n").expect("HTTP");
         (head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status"), body.to_owned())
-    }
-}
-
-impl Drop for Crawl {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 
@@ -77,7 +70,7 @@ fn json(scratch: &Scratch, arguments: &[&str]) -> Value {
 fn a_running_crawl_does_as_it_is_told() {
     let scratch = Scratch::new("ctl-told");
     let served = Served::start(11, "2s", 20);
-    let mut crawl = Crawl::begin(&scratch, &served, &["--partitions", "2"]);
+    let crawl = Crawl::begin(&scratch, &served, &["--partitions", "2"]);
     served.bell.recv().expect("it asks");
 
     assert!(said(&ctl(&scratch, &["pause", "--reason", "lunch"])).starts_with("paused"));
@@ -138,7 +131,7 @@ fn a_running_crawl_does_as_it_is_told() {
     assert!(status == 200 && host.contains("\"over_time\""), "{host}");
 
     assert!(said(&ctl(&scratch, &["stop", "--wait"])).contains("everything is saved"));
-    assert_eq!(crawl.child.wait().expect("it ends").code(), Some(130));
+    assert_eq!(crawl.child.end(), Some(130));
     assert!(!scratch.is_there("crawl/control.sock"));
     let gone = ctl(&scratch, &["status"]);
     assert_eq!(gone.status.code(), Some(1));

@@ -16,6 +16,11 @@ fn it_crawls_and_writes_a_report() {
     let archives = Files::real().list(&scratch.path().join("here/warc")).unwrap();
     assert!(!archives.is_empty(), "what was crawled is kept");
     let (_, next) = said.split_once("What to try next:").unwrap();
-    assert_eq!(next.matches("\n\n  ").count(), 4, "four commands: {next}");
-    assert!(next.contains("mattock simweb serve"), "{next}");
+    assert_eq!(next.matches("\n\n  ").count(), 6, "six commands: {next}");
+    for command in ["query", "features build", "report", "simweb serve"] {
+        assert!(next.contains(&format!("mattock {command}")), "{command}: {next}");
+    }
+    let query = next.lines().find(|line| line.contains("mattock query")).unwrap();
+    let answer = scratch.command("sh").args(["-c", query]).output().unwrap();
+    assert!(answer.status.success(), "{query}: {answer:?}");
 }

@@ -17,6 +17,23 @@ pub(crate) fn read(path: &Path) -> String {
     String::from_utf8(bytes).expect("the file is text")
 }
 
+/// A process in the background; killed when this goes.
+pub(crate) struct Running(pub(crate) Child);
+
+impl Running {
+    /// Waits for its end, and gives its exit code.
+    pub(crate) fn end(mut self) -> Option<i32> {
+        self.0.wait().expect("it was started").code()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 /// A directory that is empty at the start and gone at the end.
 pub(crate) struct Scratch {
     path: PathBuf,

@@ -2,11 +2,11 @@
 //! same way as all others; S3's own protocol is a step of CI.
 
 use std::path::Path;
-use std::process::Output;
+use std::process::{Output, Stdio};
 
 use mattock_env::Files;
 
-use crate::process::{MATTOCK, Scratch};
+use crate::process::{MATTOCK, Running, Scratch};
 use crate::served::{Served, world};
 
 /// An archive that is no crawl's.
@@ -115,6 +115,51 @@ fn a_published_repository_gives_the_same_answers() {
     }
     let said = scratch.mattock(&["query", url, "[samplingProb=0.01, samplingSeed=1] select name, text"]);
     assert!(String::from_utf8_lossy(&said.stderr).contains("requests to open it and"), "{said:?}");
+}
+
+/// A reader finds what a checkpoint holds, with its documents, however far the crawl is by then.
+#[test]
+fn a_crawl_that_runs_is_published_as_of_its_checkpoint() {
+    let scratch = Scratch::new("published_running");
+    let served = Served::start(11, "2s", 30);
+    scratch.write("small.toml", "[archive]\nfile_size = '300KB'\n");
+    let mut crawl = scratch.command(MATTOCK);
+    crawl.args(&served.crawl).args(["--config", "small.toml", "--quiet"]);
+    let crawl = Running(crawl.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
+    served.bell.recv().unwrap();
+    let url = &format!("file://{}/bucket", scratch.path().display());
+    let publish = || -> u64 {
+        let report = done(scratch.mattock(&["publish", "crawl", url, "--json"]));
+        serde_json::from_str::<serde_json::Value>(&report).unwrap()["rows"].as_u64().unwrap()
+    };
+    let documents =
+        "select url, fetch_time, length(content) from documents where content_mime_type = 'text/html'";
+    let ask =
+        |place: &str| rows(&scratch, &["query", place, "--quiet", "--sql", documents, "--format", "jsonl"]);
+    let mut rounds: Vec<Vec<String>> = Vec::new();
+    // Until a later one has more than the first.
+    while rounds.len() < 2 || rounds[0].len() == rounds[rounds.len() - 1].len() {
+        done(scratch.mattock(&["ctl", "crawl", "checkpoint", "--wait"]));
+        let published = publish();
+        let count =
+            rows(&scratch, &["query", url, "--quiet", "--sql", "select count(*) as n from documents"]);
+        assert_eq!(count, [format!("{{\"n\":{published}}}")]);
+        let found = ask(url);
+        assert!(!found.is_empty() && found.iter().all(|row| !row.contains("null")), "{found:?}");
+        let gone = |row: &&String| !found.contains(row);
+        assert_eq!(rounds.last().into_iter().flatten().find(gone), None, "it was there before");
+        rounds.push(found);
+    }
+    done(scratch.mattock(&["ctl", "crawl", "stop", "--wait"]));
+    assert_eq!(crawl.end(), Some(130), "it ran until now");
+    publish();
+    let (here, there) = (ask("crawl"), ask(url));
+    assert!(
+        here == there && here.len() >= rounds[rounds.len() - 1].len(),
+        "{} and {}",
+        here.len(),
+        there.len()
+    );
 }
 
 #[test]

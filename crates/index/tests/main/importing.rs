@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use arrow_array::cast::AsArray;
+use arrow_array::types::{Int32Type, Int64Type};
 use mattock_env::sim::Simulation;
 use mattock_env::{Env, OpenMode, UnixTime};
 use mattock_index::{Foreign, IndexOptions, Snapshot, import};
@@ -55,8 +56,7 @@ fn rows(env: &Env, root: &Path) -> Vec<(String, String, u64, u64)> {
                 batch.column_by_name(name).unwrap().as_string::<i32>().value(row).to_owned()
             };
             let number = |name: &str, row| {
-                batch.column_by_name(name).unwrap().as_primitive::<arrow_array::types::Int32Type>().value(row)
-                    as u64
+                batch.column_by_name(name).unwrap().as_primitive::<Int32Type>().value(row) as u64
             };
             found.extend((0..batch.num_rows()).map(|row| {
                 let (offset, length) = (number("warc_record_offset", row), number("warc_record_length", row));
@@ -89,6 +89,72 @@ fn a_damaged_record_costs_itself_and_a_file_is_imported_once() {
             let record = fetcher.fetch(&snapshot.archive(&file), offset, length).unwrap();
             assert_eq!(record.target_uri(), Some(url.as_str()));
         }
+    });
+}
+
+/// A record as Heritrix writes it.
+fn heritrix(
+    kind: &str,
+    id: u32,
+    concurrent: Option<u32>,
+    url: &str,
+    content_type: &str,
+    block: &str,
+) -> String {
+    let concurrent =
+        concurrent.map_or(String::new(), |other| format!("WARC-Concurrent-To: <urn:uuid:{other}>\r\n"));
+    format!(
+        "WARC/1.0\r\nWARC-Type: {kind}\r\nWARC-Target-URI: {url}\r\nWARC-Date: 2026-01-02T03:04:05Z\r\n{concurrent}\
+         WARC-Record-ID: <urn:uuid:{id}>\r\nContent-Type: {content_type}\r\nContent-Length: {}\r\n\r\n{block}\r\n\r\n",
+        block.len()
+    )
+}
+
+#[test]
+fn what_metadata_records_tell_is_in_the_row_of_their_document() {
+    Simulation::new(2).run(|env| async move {
+        let (root, path) = (Path::new("/repository"), Path::new("/elsewhere/heritrix.warc"));
+        let page = |id, url: &str| {
+            let http = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>a";
+            heritrix("response", id, None, url, "application/http; msgtype=response", http)
+        };
+        let told = |id, of, url: &str, fields: &str| {
+            heritrix("metadata", id, Some(of), url, "application/warc-fields", fields)
+        };
+        let request =
+            heritrix("request", 2, Some(1), "http://a.org/", "application/http", "GET / HTTP/1.0\r\n\r\n");
+        let archive = [
+            page(1, "http://a.org/"),
+            request,
+            told(3, 1, "http://a.org/", "seed: \r\nfetchTimeMs: 47\r\n"),
+            page(4, "http://a.org/b"),
+            told(5, 4, "http://a.org/b", "via: http://a.org/\r\nhopsFromSeed: LE\r\n"),
+            // More of the same document.
+            told(8, 4, "http://a.org/b", "fetchTimeMs: 3\r\n"),
+            page(6, "http://a.org/c"),
+            // Of another document, wherever that is.
+            told(7, 4, "http://a.org/b", "via: http://a.org/c\r\nhopsFromSeed: L\r\n"),
+        ];
+        env.files.create_dir_all(Path::new("/elsewhere")).unwrap();
+        env.files.write_atomic(path, archive.concat().as_bytes()).unwrap();
+        let foreign = [Foreign { path: path.into(), name: path.to_str().unwrap().to_owned() }];
+        let imported = import(&env.files, root, &foreign, "foreign", |_, _| {}).unwrap();
+        assert_eq!((imported.instances, imported.others, imported.untaken_count), (3, 5, 0), "{imported:?}");
+        let snapshot = snapshot(&env, root);
+        let bytes = bytes::Bytes::from(env.files.read(&snapshot.parts()[0]).unwrap());
+        let batch = ParquetRecordBatchReaderBuilder::try_new(bytes)
+            .unwrap()
+            .build()
+            .unwrap()
+            .next()
+            .unwrap()
+            .unwrap();
+        let long = |name: &str| batch.column_by_name(name).unwrap().as_primitive::<Int64Type>().clone();
+        let depth = batch.column_by_name("depth").unwrap().as_primitive::<Int32Type>();
+        assert_eq!(depth.iter().collect::<Vec<_>>(), [Some(0), Some(2), None]);
+        assert_eq!(long("took_ms").iter().collect::<Vec<_>>(), [Some(47), Some(3), None]);
+        let first = long("url_key").value(0);
+        assert_eq!(long("via_key").iter().collect::<Vec<_>>(), [None, Some(first), None]);
     });
 }
 
