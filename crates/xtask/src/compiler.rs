@@ -9,7 +9,8 @@
 //! What comes out is kept apart by cargo from what is built without it. A crate with a warning is not kept, and is reported again next time.
 //!
 //! The price: clippy's driver leaves out what the compiler does to its own intermediate code (inlining, and the checks of null and misaligned
-//! pointers in debug builds), and sets `cfg(clippy)`. Tests run a tenth slower for it, and look for a little less than those of `cargo test`.
+//! pointers in debug builds), and sets `cfg(clippy)`. So tests look for a little less than those of `cargo test`; what it costs them in speed was
+//! not measured.
 
 use std::ffi::OsString;
 use std::hash::{DefaultHasher, Hash, Hasher};
