@@ -20,6 +20,7 @@
 
 mod cdxj;
 mod error;
+mod host_parts;
 mod import;
 mod manifest;
 mod part;
@@ -29,7 +30,6 @@ mod rows;
 mod schema;
 mod snapshot;
 mod told;
-mod url_parts;
 
 pub use cdxj::cdxj_line;
 pub use error::IndexError;
@@ -41,4 +41,3 @@ pub use publish::{Published, Sending, publish};
 pub use rows::{Instance, Rows};
 pub use schema::{COMMON_CRAWL_COLUMNS, schema};
 pub use snapshot::{IndexOptions, LedgerSource, Snapshot, TAIL_ROWS, Updated, forget, update};
-pub use url_parts::UrlParts;

@@ -37,9 +37,12 @@ pub(crate) struct Pending {
 /// Where an instance lies, and the beginning of its key, by which most comparisons are decided.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    prefix: u64,
+    prefix: [u8; PREFIX_BYTES],
     at: usize,
 }
+
+/// The name of most hosts, and the beginning of a path.
+const PREFIX_BYTES: usize = 24;
 
 impl Pending {
     /// For rows whose column `crawl` says this.
@@ -62,13 +65,13 @@ impl Pending {
         let Ok(url) = WebUrl::parse(instance.url) else { return Ok(false) };
         instance.place()?;
         let key = url.archive_key();
-        let mut prefix = [0; 8];
-        let shared = key.len().min(8);
+        let mut prefix = [0; PREFIX_BYTES];
+        let shared = key.len().min(PREFIX_BYTES);
         prefix[..shared].copy_from_slice(&key.as_bytes()[..shared]);
         if self.files.last().is_none_or(|last| last != instance.file) {
             self.files.push(instance.file.to_owned());
         }
-        self.order.push(Entry { prefix: u64::from_be_bytes(prefix), at: self.bytes.len() });
+        self.order.push(Entry { prefix, at: self.bytes.len() });
         put(&mut self.bytes, key.as_bytes(), instance, self.files.len() - 1);
         Ok(true)
     }
@@ -101,7 +104,9 @@ impl Pending {
         let mut rows = Rows::default();
         for entry in &self.order {
             let instance = take(bytes, entry.at, &self.files, &self.crawl).expect("it was put there");
-            rows.push(&instance)?;
+            let (surt, ..) = key(bytes, entry.at).expect("it was put there");
+            let url = WebUrl::parse(instance.url).expect("it was parsed before");
+            rows.push_keyed(&instance, &url, std::str::from_utf8(surt).expect("it was a text"))?;
             if rows.len() == BATCH_ROWS {
                 writer.write(&rows.finish()?)?;
             }

@@ -11,8 +11,8 @@ use mattock_weburl::{Fingerprint, WebUrl};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::IndexError;
+use crate::host_parts::HostParts;
 use crate::schema::schema;
-use crate::url_parts::UrlParts;
 
 /// One instance of a document, as ledgers and foreign archives tell of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -66,6 +66,9 @@ pub struct Rows {
     url_key: Int64Builder,
     via_key: Int64Builder,
     sketch: Int64Builder,
+    /// Of the row before: the next one often has the same.
+    host: HostParts,
+    scratch: Vec<u8>,
     count: usize,
     bytes: usize,
 }
@@ -92,36 +95,58 @@ impl Rows {
     /// Adds a row. One whose URL is none of the Web's is left out: `false`.
     pub fn push(&mut self, instance: &Instance<'_>) -> Result<bool, IndexError> {
         let Ok(url) = WebUrl::parse(instance.url) else { return Ok(false) };
+        self.push_keyed(instance, &url, &url.archive_key())?;
+        Ok(true)
+    }
+
+    /// The same for a URL and its SURT key.
+    pub(crate) fn push_keyed(
+        &mut self,
+        instance: &Instance<'_>,
+        url: &WebUrl,
+        surt: &str,
+    ) -> Result<(), IndexError> {
         let (offset, length) = instance.place()?;
-        let parts = UrlParts::of(&url);
+        if self.host.name() != url.host_name() {
+            self.host = HostParts::of(url.host_name());
+        }
+        let host = &self.host;
+        let (path, query) = match url.path_and_query().split_once('?') {
+            Some((path, query)) => (path, Some(query)),
+            None => (url.path_and_query(), None),
+        };
+        let port = Some(url.port()).filter(|port| *port != url.scheme().default_port());
         let Details { mime, detected, charset, languages, redirect, via, truncated, .. } = instance.details;
-        let digest = instance.digest.map(|digest| data_encoding::BASE32.encode(&digest.0));
+        let mut digest_room = [0; 32];
+        let digest = instance.digest.map(|digest| {
+            data_encoding::BASE32.encode_mut(&digest.0, &mut digest_room);
+            std::str::from_utf8(&digest_room).expect("it is ASCII")
+        });
         let milliseconds = instance.time_us.div_euclid(1000);
-        let name = instance_name(instance.url, milliseconds);
+        let name = instance_name(instance.url, milliseconds, &mut self.scratch);
         let subset = if instance.status == 200 { "warc" } else { "crawldiagnostics" };
         let status = status_text(instance.status);
-        let some = |text: &'static str| Some(text);
         let known = |text| Some(text).filter(|text: &&str| !text.is_empty());
         let texts: [Option<&str>; TEXTS] = [
-            Some(&parts.surt),
+            Some(surt),
             // As it is in the archive: who looks for a record finds it by this.
             Some(instance.url),
-            Some(parts.host),
-            parts.labels[0],
-            parts.labels[1],
-            parts.labels[2],
-            parts.labels[3],
-            parts.labels[4],
-            parts.registry_suffix,
-            parts.registered_domain,
-            parts.private_suffix,
-            parts.private_domain,
-            parts.reversed.as_deref(),
-            some(parts.protocol),
-            Some(parts.path),
-            parts.query,
+            Some(host.name()),
+            host.label(0),
+            host.label(1),
+            host.label(2),
+            host.label(3),
+            host.label(4),
+            host.registry_suffix(),
+            host.registered_domain(),
+            host.private_suffix(),
+            host.private_domain(),
+            host.reversed(),
+            Some(url.scheme().as_str()),
+            Some(path),
+            query,
             known(redirect),
-            digest.as_deref(),
+            digest,
             known(mime),
             known(detected),
             known(charset),
@@ -130,16 +155,16 @@ impl Rows {
             Some(instance.file),
             Some(segment(instance.file)),
             Some(instance.crawl),
-            some(subset),
+            Some(subset),
             Some(&status),
-            some(if instance.details.revisit { "revisit" } else { "response" }),
+            Some(if instance.details.revisit { "revisit" } else { "response" }),
             Some(&name),
         ];
         for (column, text) in self.texts.iter_mut().zip(texts) {
             column.append_option(text);
             self.bytes += 5 + text.map_or(0, str::len);
         }
-        self.port.append_option(parts.port.map(i32::from));
+        self.port.append_option(port.map(i32::from));
         self.time.append_value(milliseconds);
         self.status.append_value(i16::try_from(instance.status).unwrap_or(i16::MAX));
         self.offset.append_value(offset);
@@ -155,7 +180,7 @@ impl Rows {
         self.sketch.append_option(instance.details.sketch.map(|sketch| sketch as i64));
         self.bytes += 76;
         self.count += 1;
-        Ok(true)
+        Ok(())
     }
 
     /// The rows so far as one batch, and begins anew.
@@ -187,13 +212,13 @@ impl Rows {
     }
 }
 
-/// What names an instance for ever, and what samples are drawn by.
-fn instance_name(url: &str, milliseconds: i64) -> String {
-    let mut key = Vec::with_capacity(url.len() + 9);
-    key.extend_from_slice(url.as_bytes());
-    key.push(0);
-    key.extend_from_slice(&milliseconds.to_le_bytes());
-    format!("{:016x}", xxh3_64(&key))
+/// What names an instance for ever, and what samples are drawn by. `scratch` is for its key.
+fn instance_name(url: &str, milliseconds: i64, scratch: &mut Vec<u8>) -> String {
+    scratch.clear();
+    scratch.extend_from_slice(url.as_bytes());
+    scratch.push(0);
+    scratch.extend_from_slice(&milliseconds.to_le_bytes());
+    format!("{:016x}", xxh3_64(scratch))
 }
 
 fn status_text(status: u16) -> String {

@@ -25,7 +25,10 @@ pub(crate) fn archive_key(url: &WebUrl) -> String {
         Some((path, query)) => (path, Some(query)),
         None => (url.path_and_query(), None),
     };
-    key.push_str(&without_session_in_path(&plain_path(path)));
+    match plain_already(path) {
+        Some(path) => key.push_str(path),
+        None => key.push_str(&without_session_in_path(&plain_path(path))),
+    }
     let query = query.map(|query| plain_query(&escaped_anew(query).to_ascii_lowercase()));
     if let Some(query) = query.filter(|query| !query.is_empty()) {
         key.push('?');
@@ -50,6 +53,23 @@ fn push_host(key: &mut String, host: &str) {
         }
         key.push_str(label);
     }
+}
+
+/// The path as it stands in the key, where nothing of it changes but slashes at its end: most of them.
+fn plain_already(path: &str) -> Option<&str> {
+    let mut before = 0;
+    for byte in path.bytes() {
+        // Parentheses may be a session.
+        let changes = matches!(byte, 0..=b' ' | 0x7f.. | b'A'..=b'Z' | b'#' | b'%' | b'(');
+        if changes || (byte == b'/' && before == b'/') {
+            return None;
+        }
+        before = byte;
+    }
+    Some(match path.strip_suffix('/') {
+        None | Some("") => path,
+        Some(path) => path,
+    })
 }
 
 fn plain_path(path: &str) -> String {
@@ -185,10 +205,22 @@ mod tests {
             ("http://a.com/x%20y%2Fz", "com,a)/x%20y/z"),
             ("http://a.com/%C3%9C?%C3%9C=%c3%9c", "com,a)/%c3%9c?%c3%9c=%c3%9c"),
             ("http://a.com/index.html", "com,a)/index.html"),
+            ("http://a.com/a//b/", "com,a)/a/b"),
+            ("http://a.com//", "com,a)/"),
+            ("http://a.com/(x)/Y/", "com,a)/(x)/y"),
             ("http://1.2.3.4/x", "4,3,2,1)/x"),
             ("http://[::1]/x", "::1)/x"),
         ] {
             assert_eq!(WebUrl::parse(url).unwrap().archive_key(), key, "{url}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn what_is_plain_already_is_what_becomes_of_it(path in "/[a-cA-C0-1/%(). ü~]{0,12}") {
+            if let Some(plain) = plain_already(&path) {
+                proptest::prop_assert_eq!(plain, without_session_in_path(&plain_path(&path)));
+            }
         }
     }
 }
