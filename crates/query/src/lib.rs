@@ -25,6 +25,7 @@ mod columns;
 mod compact;
 mod complaint;
 mod content;
+mod distinct;
 mod documents;
 mod error;
 mod explain;

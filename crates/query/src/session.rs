@@ -29,6 +29,7 @@ use crate::compact::CompactSorts;
 use crate::complaint::{Complaint, Span};
 use crate::content::exec::Archives;
 use crate::content::tally::Tally;
+use crate::distinct::CountsBesideDistinct;
 use crate::documents::{DOCUMENTS, DocumentsTable, Missing};
 use crate::error::QueryError;
 use crate::functions::any_match;
@@ -308,6 +309,7 @@ fn first_state(environment: Arc<RuntimeEnv>, options: &Options) -> Result<Sessio
         .with_config(config)
         .with_runtime_env(environment)
         .with_default_features()
+        .with_optimizer_rule(Arc::new(CountsBesideDistinct))
         .with_physical_optimizer_rule(Arc::new(CompactSorts))
         .build();
     state.register_udf(Arc::new(sampling::udf()))?;
