@@ -21,7 +21,7 @@ use mattock_repository::Compression;
 
 use super::median;
 use peers::Peers;
-pub use report::{Metadata, QueryBenchReport, Scan};
+pub use report::{Metadata, QueryBenchReport, Scan, Writing};
 use store::Stored;
 
 const ROUNDS: usize = 3;
@@ -39,7 +39,7 @@ const METADATA: [&str; 6] = [
     "select url_host_registered_domain, count(*) as n, count(distinct url) as urls from documents group by url_host_registered_domain order by n desc limit 10",
     "select length(url_host_name) as l, count(*) as n from documents group by l order by l",
     "select count(*) as n, sum(warc_record_length) as bytes from documents where fetch_time < TIMESTAMP '2026-01-03 00:00:00+00'",
-    "select url, fetch_time, warc_filename, warc_record_offset from documents where url_surtkey >= 'com,a' and url_surtkey < 'com,b' and fetch_status = 200 limit 1000",
+    "select url, fetch_time, warc_filename, warc_record_offset from documents where url_surtkey >= 'com,b' and url_surtkey < 'com,c' and fetch_status = 200 limit 1000",
 ];
 
 /// Why nothing could be measured.

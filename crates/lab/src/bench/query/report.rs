@@ -56,6 +56,34 @@ pub struct Metadata {
     pub their_seconds: f64,
 }
 
+/// What storing a page takes, in µs of CPU time.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Writing {
+    /// The bare compressor.
+    pub compressor_us: f64,
+    /// Archive and ledger: compressor, digests, heads, files.
+    pub archive_us: f64,
+    /// Its row in the index.
+    pub index_us: f64,
+}
+
+impl Writing {
+    fn new(stored: &Stored) -> Writing {
+        Writing {
+            compressor_us: stored.compress_s * 1e6,
+            archive_us: (stored.write_s - stored.index_s) * 1e6,
+            index_us: stored.index_s * 1e6,
+        }
+    }
+}
+
+impl fmt::Display for Writing {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Writing { compressor_us, archive_us, index_us } = self;
+        write!(out, "{archive_us:.1} + {index_us:.1} / {compressor_us:.1}")
+    }
+}
+
 /// What `mattock bench query` has to say.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct QueryBenchReport {
@@ -83,8 +111,10 @@ pub struct QueryBenchReport {
     pub write_ratio_to_compressor: f64,
     /// The same with Zstandard.
     pub write_ratio_to_compressor_zstd: f64,
-    /// Of the CPU time of a page, in µs, the index.
-    pub index_us: f64,
+    /// CPU time of a page, in µs: gzip.
+    pub writing: Writing,
+    /// And Zstandard.
+    pub writing_zstd: Writing,
     /// Bytes of an instance in the archive, gzip and Zstandard.
     pub stored_bytes: (f64, f64),
     /// The most memory that the process had.
@@ -128,7 +158,8 @@ impl QueryBenchReport {
             sample_time_share: over(samples, &time) / over(all, &time),
             write_ratio_to_compressor: stored.write_s / stored.compress_s,
             write_ratio_to_compressor_zstd: stored_zstd.write_s / stored_zstd.compress_s,
-            index_us: stored.index_s * 1e6,
+            writing: Writing::new(stored),
+            writing_zstd: Writing::new(stored_zstd),
             stored_bytes: (each(stored, options.instances), each(stored_zstd, zstd.documents)),
             peak_resident_bytes: mattock_env::peak_resident_bytes().unwrap_or_default(),
             gzip,
@@ -140,7 +171,7 @@ impl QueryBenchReport {
 
 impl fmt::Display for QueryBenchReport {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut line = |name: &str, value: String| writeln!(out, "{name:<52} {value:>12}");
+        let mut line = |name: &str, value: String| writeln!(out, "{name:<46} {value:>18}");
         line("instances", self.instances.to_string())?;
         line("full scan: documents a CPU second, gzip", format!("{:.0}", self.gzip.documents_per_cpu_s))?;
         line("  over FastWARC, per CPU second", format!("{:.2}", self.ratio_to_fastwarc_gzip))?;
@@ -152,6 +183,8 @@ impl fmt::Display for QueryBenchReport {
         line("  share of the time", format!("{:.2} %", self.sample_time_share * 100.0))?;
         line("writing over the bare compressor, gzip", format!("{:.2}", self.write_ratio_to_compressor))?;
         line("  Zstandard", format!("{:.2}", self.write_ratio_to_compressor_zstd))?;
+        line("archive + index / compressor, µs a page, gzip", self.writing.to_string())?;
+        line("  Zstandard", self.writing_zstd.to_string())?;
         line("peak memory", format!("{} MiB", self.peak_resident_bytes >> 20))?;
         for one in &self.metadata {
             let (ours, theirs) = (one.our_seconds * 1e3, one.their_seconds * 1e3);

@@ -13,7 +13,7 @@ use super::{QueryBenchError, QueryBenchOptions};
 const BEGIN_S: i64 = 1_767_225_600;
 
 /// Every so many pages the bare compressor has them too.
-const COMPARED: u64 = 10;
+const COMPARED: u64 = 4;
 
 /// What was stored.
 pub(super) struct Stored {
