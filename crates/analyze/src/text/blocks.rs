@@ -39,8 +39,8 @@ pub(crate) fn density(link_words: u32, words: u32) -> f32 {
     if words == 0 { 0.0 } else { link_words as f32 / words as f32 }
 }
 
-/// A page with fewer words in sentences has no prose.
-const PROSE_MIN: u32 = 40;
+/// What has fewer words in sentences has no prose.
+pub(crate) const PROSE_MIN: u32 = 40;
 
 /// Counts over a run of blocks.
 #[derive(Clone, Copy, Debug, Default)]
@@ -158,11 +158,12 @@ impl Page {
     /// The part of what counts that is within a node: of its prose, if it has any to speak of, or of its words.
     pub(crate) fn share(&self, node: u32) -> f32 {
         let (all, own) = (self.sums(self.scope), self.sums(node));
-        if all.prose >= PROSE_MIN {
-            own.prose as f32 / all.prose as f32
-        } else {
-            own.words as f32 / all.words.max(1) as f32
-        }
+        if all.prose >= PROSE_MIN { own.prose as f32 / all.prose as f32 } else { self.share_of_words(node) }
+    }
+
+    /// The part of the words of what counts that is within a node.
+    pub(crate) fn share_of_words(&self, node: u32) -> f32 {
+        self.sums(node).words as f32 / self.words().max(1) as f32
     }
 
     /// The words of what counts.
