@@ -20,6 +20,8 @@ const CELL_COST: f32 = 0.1;
 const LABEL_COST: f32 = 0.5;
 /// What is called the text is believed if it holds this part of the worth.
 const NAMED_SHARE: f32 = 0.6;
+/// One of several that are called the text is not, if the others hold this part of the worth.
+const OTHERS_SHARE: f32 = 0.2;
 /// A part whose text is worth less than this for each of its words is not mainly text.
 const TEXT_SHARE: f32 = 0.25;
 
@@ -59,21 +61,33 @@ pub(crate) fn find(tree: &Tree, page: &Page, waste: &Waste) -> u32 {
     narrow(tree, best, worth_of)
 }
 
-/// What says that it is the text, if it has most of it.
+/// What says that it is the text, if it has most of it, and others that say so have little.
 fn narrow(tree: &Tree, (place, worth): (u32, f32), worth_of: impl Fn(u32) -> f32) -> u32 {
     let end = tree.nodes[place as usize].end;
-    let mut best = (place, 0.0);
-    for at in place..end {
+    let is_named = |at: u32| {
         let node = tree.nodes[at as usize];
-        let named = node.hints & BODY != 0 || matches!(node.tag, Tag::Article | Tag::Main);
-        if named {
-            let own = worth_of(at);
-            if own >= NAMED_SHARE * worth && own >= best.1 {
-                best = (at, own);
-            }
+        node.hints & BODY != 0 || matches!(node.tag, Tag::Article | Tag::Main)
+    };
+    let mut best = (place, 0.0);
+    for at in (place..end).filter(|&at| is_named(at)) {
+        let own = worth_of(at);
+        if own >= NAMED_SHARE * worth && own >= best.1 {
+            best = (at, own);
         }
     }
-    best.0
+    let best_end = tree.nodes[best.0 as usize].end;
+    let (mut others, mut at) = (0.0, place);
+    while at < end {
+        if at == best.0 {
+            at = best_end;
+        } else if is_named(at) && !(at < best.0 && best.0 < tree.nodes[at as usize].end) {
+            others += worth_of(at).max(0.0);
+            at = tree.nodes[at as usize].end;
+        } else {
+            at += 1;
+        }
+    }
+    if others > OTHERS_SHARE * worth { place } else { best.0 }
 }
 
 /// What a block counts for: its words if it is text, less than nothing if it is a scrap or links.
@@ -93,5 +107,30 @@ fn worth(tree: &Tree, block: &Block) -> f32 {
         -CELL_COST
     } else {
         -LABEL_COST
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::main_text;
+
+    const POST: &str = "<p>Whoever writes a post every day, says the proverb, has written many of them by the end of the year.</p>";
+
+    #[test]
+    fn the_text_among_several_that_are_called_so() {
+        let short = "<div class=entry-content><h2>Second</h2><p>A short one, this time.</p></div>";
+        let page = |others: &str| {
+            let first = POST.repeat(5);
+            format!(
+                "<div><div class=entry-content><h2>First</h2>{first}</div>{others}</div><i>End of page</i>"
+            )
+        };
+        // One, and next to nothing besides.
+        let alone = main_text(&page(short));
+        assert!(alone.starts_with("First") && !alone.contains("short one"), "{alone}");
+        // The longest of three.
+        let longer = short.replace("</p>", &format!("</p>{POST}"));
+        let three = main_text(&page(&longer.repeat(2)));
+        assert_eq!(three.matches("short one").count(), 2, "{three}");
     }
 }
