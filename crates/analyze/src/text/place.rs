@@ -25,40 +25,59 @@ const OTHERS_SHARE: f32 = 0.2;
 /// A part whose text is worth less than this for each of its words is not mainly text.
 const TEXT_SHARE: f32 = 0.25;
 
+/// What blocks are worth, summed up: entry `i` has all blocks before block `i`.
+pub(crate) struct Worth(Vec<f32>);
+
+impl Worth {
+    pub(crate) fn new(page: &Page, waste: &Waste, worth: impl Fn(&Block) -> f32) -> Worth {
+        let mut sums = Vec::with_capacity(page.blocks.len() + 1);
+        let mut sum = 0.0f32;
+        sums.push(sum);
+        for (at, block) in page.blocks.iter().enumerate() {
+            if !waste.has(at) {
+                sum += worth(block);
+            }
+            sums.push(sum);
+        }
+        Worth(sums)
+    }
+
+    /// Of all blocks within a node.
+    pub(crate) fn of(&self, page: &Page, node: u32) -> f32 {
+        let range = page.range(node);
+        self.0[range.end] - self.0[range.start]
+    }
+
+    /// The element that is worth most, the innermost of several, and its worth.
+    pub(crate) fn greatest(&self, tree: &Tree, page: &Page) -> (u32, f32) {
+        let scope = page.scope();
+        let mut best = (scope, self.of(page, scope));
+        let end = tree.nodes[scope as usize].end;
+        for (at, node) in (scope..end).zip(&tree.nodes[scope as usize..]) {
+            if !node.tag.is_block()
+                || matches!(node.tag, Tag::P | Tag::Heading | Tag::Row | Tag::Rows | Tag::Hidden)
+            {
+                continue;
+            }
+            let worth = self.of(page, at);
+            if worth >= best.1 {
+                best = (at, worth);
+            }
+        }
+        best
+    }
+}
+
 /// The node that holds the main text; 0, the whole page, if none stands out.
 pub(crate) fn find(tree: &Tree, page: &Page, waste: &Waste) -> u32 {
-    let mut sums = Vec::with_capacity(page.blocks.len() + 1);
-    let mut sum = 0.0f32;
-    sums.push(sum);
-    for (at, block) in page.blocks.iter().enumerate() {
-        if !waste.has(at) {
-            sum += worth(tree, block);
-        }
-        sums.push(sum);
-    }
-    let worth_of = |node: u32| {
-        let range = page.range(node);
-        sums[range.end] - sums[range.start]
-    };
-    let scope = page.scope();
-    let mut best = (scope, worth_of(scope));
-    let end = tree.nodes[scope as usize].end;
-    for (at, node) in (scope..end).zip(&tree.nodes[scope as usize..]) {
-        if !node.tag.is_block()
-            || matches!(node.tag, Tag::P | Tag::Heading | Tag::Row | Tag::Rows | Tag::Hidden)
-        {
-            continue;
-        }
-        let worth = worth_of(at);
-        if worth >= best.1 {
-            best = (at, worth);
-        }
-    }
+    let worth = Worth::new(page, waste, |block| worth(tree, block));
+    let best = worth.greatest(tree, page);
     // Of a part that is lists and links more than text no piece stands for the whole.
+    let scope = page.scope();
     if scope != 0 && best.1 < TEXT_SHARE * page.kept_words(scope, waste) as f32 {
         return scope;
     }
-    narrow(tree, best, worth_of)
+    narrow(tree, best, |node| worth.of(page, node))
 }
 
 /// What says that it is the text, if it has most of it, and others that say so have little.

@@ -12,12 +12,18 @@ pub(crate) enum Care {
     All,
     /// Elements only.
     Tags,
+    /// Names and elements, on a page whose main part is a list: links are no waste, and sentences no sign of it.
+    Lists,
 }
 
 /// A footer with more of the prose than this may be the text itself.
 const FOOTER_SHARE: f32 = 0.7;
+/// What is called navigation and has more of its words in links is a menu, however large.
+const MENU_LINKS: f32 = 0.8;
 /// Teasers with so much of the page are what the page is about.
 const TEASERS_SHARE: f32 = 0.5;
+/// What has less of the words of a list is one of its entries or columns.
+const COLUMN_SHARE: f32 = 0.05;
 
 /// Which blocks are waste.
 pub(crate) struct Waste(Vec<bool>);
@@ -76,23 +82,24 @@ fn teasers(tree: &Tree, page: &Page) -> f32 {
 fn is_waste(tree: &Tree, page: &Page, at: u32, node: Node, names: Names) -> bool {
     let care = names.care;
     let sums = page.sums(at);
-    let share = page.share(at);
+    let share = if care == Care::Lists { page.share_of_words(at) } else { page.share(at) };
     let links = density(sums.link_words, sums.words);
     let by_tag = match node.tag {
         Tag::Nav => share < 0.4 || links > 0.5,
         Tag::Footer => share < FOOTER_SHARE || page.share_of_words(at) < 0.3,
         Tag::Aside => share < 0.3,
         Tag::Header => (links > 0.4 || !has_heading(tree, at, node)) && share < 0.2,
-        Tag::Form => share < 0.2,
+        // Where goods are sold, each is a form.
+        Tag::Form => care != Care::Lists && share < 0.2,
         _ => false,
     };
     if by_tag {
         return true;
     }
-    if care == Care::All && node.hints & AGAINST != 0 && by_name(node, share, links, names) {
+    if care != Care::Tags && node.hints & AGAINST != 0 && by_name(node, share, links, names) {
         return true;
     }
-    is_link_list(page, at, node, share, links)
+    care != Care::Lists && is_link_list(page, at, node, share, links)
 }
 
 /// Whether what the element is called is believed.
@@ -100,6 +107,15 @@ fn by_name(node: Node, share: f32, links: f32, names: Names) -> bool {
     let mut hints = node.hints;
     if names.teasers >= TEASERS_SHARE {
         hints &= !(TEASER | ADVERT);
+    }
+    if names.care == Care::Lists {
+        if hints & CHROME != 0 && links > MENU_LINKS {
+            return true;
+        }
+        if share < COLUMN_SHARE || node.tag == Tag::Cell {
+            // Answers, comments, latest, promoted: entries and columns of the list.
+            hints &= !(TEASER | COMMENT | BYLINE | ADVERT);
+        }
     }
     if hints & BODY != 0 && hints & HIDDEN == 0 {
         return false;
@@ -144,7 +160,7 @@ fn is_link_list(page: &Page, at: u32, node: Node, share: f32, links: f32) -> boo
     }
 }
 
-fn has_heading(tree: &Tree, at: u32, node: Node) -> bool {
+pub(crate) fn has_heading(tree: &Tree, at: u32, node: Node) -> bool {
     tree.nodes[at as usize..node.end as usize].iter().any(|node| node.tag == Tag::Heading)
 }
 
