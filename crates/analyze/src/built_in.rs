@@ -24,7 +24,7 @@ const fn column(
 }
 
 /// The version of the main text, and so of all that is made of it.
-const MAIN_TEXT: u32 = 2;
+const MAIN_TEXT: u32 = 3;
 
 /// All of them, by name.
 static BUILT_INS: [BuiltIn; 17] = [

@@ -9,7 +9,8 @@
 //! 3. [`declared`]: the part that the page itself declares to be its main one, if it does. Nothing else counts then.
 //! 4. [`waste`]: elements that say they are navigation, comments, sharing and the like, or that hold nothing but links, unless most of the page is in them.
 //! 5. [`place`]: the element that holds the main text: the greatest sum of what its blocks are worth, where links and scraps cost.
-//! 6. [`write`]: the blocks of that element that are not waste.
+//! 6. [`lists`]: the element that holds the page's list, if the page is one, and what was found is a notice beside it.
+//! 7. [`write`]: the blocks of that element that are not waste.
 //!
 //! Bounds: depth, elements and text are capped ([`tree::DEPTH_MAX`], [`tree::NODES_MAX`], [`TEXT_BYTES_MAX`]); what is beyond
 //! counts as not written.
@@ -17,6 +18,7 @@
 mod blocks;
 mod classes;
 mod declared;
+mod lists;
 mod names;
 mod place;
 mod tree;
@@ -44,7 +46,11 @@ pub(crate) fn main_text(html: &str) -> String {
         waste = waste::Waste::find(&tree, &page, waste::Care::Tags);
         place = place::find(&tree, &page, &waste);
     }
-    if page.kept_words(place, &waste) == 0 {
+    let kept = page.kept_words(place, &waste);
+    if let Some((list, waste)) = lists::find(&tree, &page, place, kept) {
+        return write::list(&tree, &page, &waste, list, html);
+    }
+    if kept == 0 {
         // Nothing but waste: better than nothing.
         return write::everything(&tree, &page, html);
     }

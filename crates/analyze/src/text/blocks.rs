@@ -18,8 +18,14 @@ pub(crate) struct Block {
     pub(crate) last: u32,
     pub(crate) words: u32,
     pub(crate) link_words: u32,
+    /// Links that it has words of.
+    pub(crate) links: u32,
     /// Signs that end or part sentences.
     pub(crate) marks: u32,
+    /// Whether a word has a digit.
+    pub(crate) has_number: bool,
+    /// Whether it stands, with others, within one link.
+    pub(crate) is_card: bool,
 }
 
 impl Block {
@@ -39,8 +45,8 @@ pub(crate) fn density(link_words: u32, words: u32) -> f32 {
     if words == 0 { 0.0 } else { link_words as f32 / words as f32 }
 }
 
-/// A page with fewer words in sentences has no prose.
-const PROSE_MIN: u32 = 40;
+/// What has fewer words in sentences has no prose.
+pub(crate) const PROSE_MIN: u32 = 40;
 
 /// Counts over a run of blocks.
 #[derive(Clone, Copy, Debug, Default)]
@@ -64,11 +70,14 @@ pub(crate) struct Page {
 
 impl Page {
     pub(crate) fn new(tree: &Tree, html: &str) -> Page {
-        let mut walk = Walk { blocks: Vec::new(), block: Block::default(), breaks: 0 };
+        let mut walk = Walk { blocks: Vec::new(), block: Block::default(), breaks: 0, link: 0 };
         let mut ranges = vec![(0, 0); tree.nodes.len()];
         let mut open: Vec<u32> = Vec::new();
-        let mut owners: Vec<u32> = Vec::new();
+        // The block elements that are open, and whether a link was open around them.
+        let mut owners: Vec<(u32, bool)> = Vec::new();
         let mut links = 0;
+        // The link that was opened last.
+        let mut link = 0;
         let mut at = 0;
         while at < tree.nodes.len() {
             while let Some(&inner) =
@@ -87,20 +96,28 @@ impl Page {
             match node.tag {
                 Tag::Text => {
                     let raw = &html.as_bytes()[node.from as usize..node.to as usize];
-                    walk.text(at as u32, owners.last().copied().unwrap_or(0), raw, links > 0);
+                    walk.text(
+                        at as u32,
+                        owners.last().copied().unwrap_or((0, false)),
+                        raw,
+                        (links > 0).then_some(link),
+                    );
                 }
                 Tag::Br => walk.line_break(at as u32),
                 tag => {
                     if tag.is_block() {
                         walk.flush(at as u32);
-                        owners.push(at as u32);
+                        owners.push((at as u32, links > 0));
                     } else if node.hints & classes::HIDDEN != 0 {
                         // Inline and not shown: no part of the block around it.
                         ranges[at] = (walk.blocks.len() as u32, walk.blocks.len() as u32);
                         at = node.end as usize;
                         continue;
                     }
-                    links += u32::from(tag == Tag::A);
+                    if tag == Tag::A {
+                        links += 1;
+                        link = at as u32;
+                    }
                     open.push(at as u32);
                 }
             }
@@ -158,11 +175,12 @@ impl Page {
     /// The part of what counts that is within a node: of its prose, if it has any to speak of, or of its words.
     pub(crate) fn share(&self, node: u32) -> f32 {
         let (all, own) = (self.sums(self.scope), self.sums(node));
-        if all.prose >= PROSE_MIN {
-            own.prose as f32 / all.prose as f32
-        } else {
-            own.words as f32 / all.words.max(1) as f32
-        }
+        if all.prose >= PROSE_MIN { own.prose as f32 / all.prose as f32 } else { self.share_of_words(node) }
+    }
+
+    /// The part of the words of what counts that is within a node.
+    pub(crate) fn share_of_words(&self, node: u32) -> f32 {
+        self.sums(node).words as f32 / self.words().max(1) as f32
     }
 
     /// The words of what counts.
@@ -181,22 +199,29 @@ struct Walk {
     block: Block,
     /// Line breaks since the last word.
     breaks: u32,
+    /// The link that had the last word in a link.
+    link: u32,
 }
 
 impl Walk {
-    fn text(&mut self, at: u32, owner: u32, raw: &[u8], linked: bool) {
-        let (words, marks) = count(raw);
+    fn text(&mut self, at: u32, (owner, is_card): (u32, bool), raw: &[u8], link: Option<u32>) {
+        let Counts { words, marks, has_number } = count(raw);
         if words == 0 && marks == 0 {
             return;
         }
         if self.block.words == 0 {
-            self.block = Block { owner, first: at, ..Block::default() };
+            self.block = Block { owner, is_card, first: at, ..Block::default() };
         }
         self.breaks = 0;
         // Signs without words still make a block of the words around them; alone they make none.
         self.block.words += words;
-        self.block.link_words += if linked { words } else { 0 };
+        if let Some(link) = link.filter(|_| words > 0) {
+            self.block.link_words += words;
+            self.block.links += u32::from(self.block.links == 0 || link != self.link);
+            self.link = link;
+        }
         self.block.marks += marks;
+        self.block.has_number |= has_number;
     }
 
     /// Two line breaks are a paragraph.
@@ -217,8 +242,15 @@ impl Walk {
     }
 }
 
-/// Words and punctuation of a raw text. Two characters of a script without blanks are a word.
-fn count(raw: &[u8]) -> (u32, u32) {
+/// What can be counted of a raw text.
+struct Counts {
+    /// Two characters of a script without blanks are a word.
+    words: u32,
+    marks: u32,
+    has_number: bool,
+}
+
+fn count(raw: &[u8]) -> Counts {
     if raw.windows(2).any(|two| two == b"&#") {
         // Whole pages are written in numbers.
         let text = String::from_utf8_lossy(raw);
@@ -227,9 +259,9 @@ fn count(raw: &[u8]) -> (u32, u32) {
     count_plain(raw)
 }
 
-fn count_plain(raw: &[u8]) -> (u32, u32) {
+fn count_plain(raw: &[u8]) -> Counts {
     let (mut words, mut marks, mut unspaced) = (0, 0, 0u32);
-    let mut within = false;
+    let (mut within, mut has_number) = (false, false);
     for &byte in raw {
         match byte {
             b' ' | b'\n' | b'\t' | b'\r' | 0x0c => within = false,
@@ -242,9 +274,10 @@ fn count_plain(raw: &[u8]) -> (u32, u32) {
             byte if byte.is_ascii_alphanumeric() || byte >= 0xc3 => {
                 words += u32::from(!within);
                 within = true;
+                has_number |= byte.is_ascii_digit();
             }
             _ => {}
         }
     }
-    (words + unspaced.div_ceil(2), marks + unspaced / 16)
+    Counts { words: words + unspaced.div_ceil(2), marks: marks + unspaced / 16, has_number }
 }

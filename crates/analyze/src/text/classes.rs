@@ -37,6 +37,8 @@ const NAME_BYTES_MAX: usize = 512;
 /// The hints of one attribute's value.
 pub(crate) fn hints(value: &[u8]) -> Hints {
     let mut found = 0;
+    // Without what the last word said.
+    let mut found_before = 0;
     let mut word = [0u8; 16];
     let mut length = 0;
     let mut before = [0u8; 16];
@@ -49,7 +51,14 @@ pub(crate) fn hints(value: &[u8]) -> Hints {
         if ends && length > 0 {
             let this = &word[..length.min(16)];
             if length <= 16 {
-                found |= of_word(this) | of_pair(&before[..before_length], this);
+                let before = &before[..before_length];
+                if is_some_screen(before, this) {
+                    found = found_before;
+                }
+                found_before = found;
+                if (before, this) != (b"label", b"hidden") {
+                    found |= of_word(this) | of_pair(before, this);
+                }
             }
             before = word;
             before_length = length.min(16);
@@ -73,15 +82,15 @@ fn of_word(word: &[u8]) -> Hints {
         b"nav" | b"navi" | b"menu" | b"menus" | b"footer" | b"foot" | b"sidebar" | b"breadcrumb"
         | b"breadcrumbs" | b"crumbs" | b"pager" | b"pagination" | b"paging" | b"toolbar" | b"masthead"
         | b"cookie" | b"cookies" | b"consent" | b"gdpr" | b"login" | b"signin" | b"signup" | b"copyright"
-        | b"skip" | b"dropdown" | b"popup" | b"modal" | b"overlay" | b"lightbox" | b"tooltip" | b"widget"
-        | b"widgets" | b"banner" | b"navigation" | b"navbar" | b"navbox" | b"legal" | b"catlinks"
-        | b"printfooter" | b"sidenav" | b"disclaimer" | b"paywall" | b"backlink" | b"rightcol"
-        | b"rightcolumn" | b"rail" | b"complementary" | b"contentinfo" | b"sphinxsidebar" | b"navheader"
-        | b"navfooter" | b"controls" => CHROME,
+        | b"skip" | b"dropdown" | b"popup" | b"modal" | b"overlay" | b"lightbox" | b"tooltip" | b"banner"
+        | b"navigation" | b"navbar" | b"navbox" | b"legal" | b"catlinks" | b"printfooter" | b"sidenav"
+        | b"disclaimer" | b"paywall" | b"backlink" | b"rightcol" | b"rightcolumn" | b"rail"
+        | b"complementary" | b"contentinfo" | b"sphinxsidebar" | b"navheader" | b"navfooter"
+        | b"controls" => CHROME,
         b"related" | b"recommended" | b"recommend" | b"recommendations" | b"recirc" | b"trending"
         | b"popular" | b"readmore" | b"mostread" | b"teaser" | b"teasers" | b"seealso" | b"morefrom"
         | b"latest" | b"outbrain" | b"taboola" | b"zergnet" | b"recommendation" | b"upnext" | b"playlist"
-        | b"carousel" => TEASER,
+        | b"carousel" | b"upsell" | b"upsells" | b"crosssell" | b"crosssells" => TEASER,
         b"comment" | b"comments" | b"commentlist" | b"disqus" | b"respond" | b"replies" | b"livefyre"
         | b"kommentare" | b"commentaires" | b"comentarios" | b"trackback" | b"trackbacks" => COMMENT,
         b"ad" | b"ads" | b"advert" | b"advertisement" | b"advertising" | b"adsense" | b"sponsor"
@@ -149,6 +158,30 @@ fn of_stem(word: &[u8]) -> Hints {
     starts.chain(ends).fold(0, |all, (_, hint)| all | hint)
 }
 
+/// Whether two words say that something is not shown on some screens, and so is on others.
+fn is_some_screen(first: &[u8], second: &[u8]) -> bool {
+    matches!(first, b"hidden" | b"hide")
+        && matches!(
+            second,
+            b"xs"
+                | b"sm"
+                | b"md"
+                | b"lg"
+                | b"xl"
+                | b"xxl"
+                | b"on"
+                | b"for"
+                | b"mobile"
+                | b"phone"
+                | b"tablet"
+                | b"desktop"
+                | b"small"
+                | b"medium"
+                | b"large"
+                | b"print"
+        )
+}
+
 /// Two words after each other within one name.
 fn of_pair(first: &[u8], second: &[u8]) -> Hints {
     match (first, second) {
@@ -164,8 +197,12 @@ fn of_pair(first: &[u8], second: &[u8]) -> Hints {
             b"next" | b"also" | b"more" | b"from" | b"stories" | b"like",
         )
         | (b"most", b"read" | b"viewed" | b"shared" | b"recent")
-        | (b"also", b"read") => TEASER,
+        | (b"also", b"read" | b"like" | b"bought" | b"viewed")
+        | (b"recently", b"viewed")
+        | (b"similar", b"products" | b"items" | b"topics" | b"threads" | b"posts")
+        | (b"cross", b"sell" | b"selling" | b"sells") => TEASER,
         (b"site" | b"page" | b"global" | b"top", b"header")
+        | (b"left", b"bar" | b"rail" | b"side")
         | (b"side" | b"right", b"bar" | b"rail" | b"col" | b"column" | b"side") => CHROME,
         (
             b"post" | b"entry" | b"article" | b"story",
@@ -195,6 +232,17 @@ mod tests {
             ("most read", 0),
             ("", 0),
             ("aVeryLongNameWithoutAnyMeaningToAnybody", 0),
+            ("is-hidden", HIDDEN),
+            ("hidden", HIDDEN),
+            ("col-sm-6 hidden-xs", 0),
+            ("hide-for-small", 0),
+            ("hidden hidden-xs", HIDDEN),
+            ("field-label-hidden", 0),
+            ("page-widget", 0),
+            ("customers-also-bought", TEASER),
+            ("similar_topics", TEASER),
+            ("left-bar", CHROME),
+            ("left-column", 0),
         ] {
             assert_eq!(hints(name.as_bytes()), expected, "{name}");
         }

@@ -108,6 +108,15 @@ impl Builder<'_> {
         }
     }
 
+    /// Whether this start tag ends a list of options that is open, as the standard says.
+    fn ends_select(&self, tag: Tag, name: &[u8]) -> bool {
+        self.hidden.is_some_and(|(hidden, _)| hidden.eq_ignore_ascii_case(b"select"))
+            && (matches!(tag, Tag::Table | Tag::Rows | Tag::Row | Tag::Cell)
+                || [&b"select"[..], b"input", b"textarea"]
+                    .iter()
+                    .any(|other| other.eq_ignore_ascii_case(name)))
+    }
+
     /// The innermost open element of these kinds, if none of the others is within it.
     fn find(&self, wanted: &[Tag], stops: &[Tag]) -> Option<usize> {
         if wanted.is_empty() {
@@ -155,6 +164,13 @@ impl<'a> Markup<'a> for Builder<'a> {
     fn start(&mut self, name: &'a [u8], self_closing: bool, foreign: bool) {
         let hints = std::mem::take(&mut self.hints);
         let tag = if foreign { Tag::Hidden } else { Tag::of(name) };
+        if self.ends_select(tag, name) {
+            self.hidden = None;
+            self.close_to(self.open.len() - 1);
+            if name.eq_ignore_ascii_case(b"select") {
+                return;
+            }
+        }
         if let Some((hidden, count)) = &mut self.hidden {
             if !self_closing && hidden.eq_ignore_ascii_case(name) {
                 *count += 1;
@@ -297,5 +313,17 @@ mod tests {
         assert_eq!(shape("<head><title>t</title><body>a"), "Body(Hidden()a)");
         assert_eq!(shape("<button>a<main>b</main>"), "Body(Hidden()Main(b))");
         assert_eq!(shape("<svg><g><svg></svg></g>a</svg>b"), "Body(Hidden()b)");
+    }
+
+    #[test]
+    fn a_list_of_options_ends_at_the_next_control_or_cell() {
+        for (html, expected) in [
+            ("<select><option>a<select>b", "Hidden()b"),
+            ("<select><option>a<input>b", "Hidden()Void()b"),
+            ("<table><tr><td><select><option>a<td>b</table>c", "Table(Row(Cell(Hidden())Cell(b)))c"),
+            ("<select><option>a<div>b</div></select>c", "Hidden()c"),
+        ] {
+            assert_eq!(shape(html), format!("Body({expected})"), "{html}");
+        }
     }
 }

@@ -17,6 +17,12 @@ pub(crate) fn text(tree: &Tree, page: &Page, waste: &Waste, place: u32, html: &s
     lines(tree, blocks.filter(|block| !is_scrap(tree, block)), html)
 }
 
+/// The list at this place, without waste.
+pub(crate) fn list(tree: &Tree, page: &Page, waste: &Waste, place: u32, html: &str) -> String {
+    let blocks = page.range(place).filter(|&at| !waste.has(at)).map(|at| &page.blocks[at]);
+    lines(tree, blocks, html)
+}
+
 /// All text of the page.
 pub(crate) fn everything(tree: &Tree, page: &Page, html: &str) -> String {
     lines(tree, page.blocks.iter(), html)
