@@ -29,7 +29,7 @@ const MAIN_TEXT: u32 = 3;
 /// All of them, by name.
 static BUILT_INS: [BuiltIn; 17] = [
     column("charset", 1, Kind::Text, page::charset),
-    column("content", 1, Kind::Text, page::content),
+    column("content", 2, Kind::Text, page::content),
     column("content_languages", MAIN_TEXT, Kind::Text, page::content_languages),
     column("digest", 1, Kind::Text, sketch::digest),
     column("domain", 1, Kind::Text, address::domain),
@@ -37,7 +37,7 @@ static BUILT_INS: [BuiltIn; 17] = [
     column("language", MAIN_TEXT, Kind::Text, page::language),
     column("languages", MAIN_TEXT, Kind::TextList, page::languages),
     column("links", 1, Kind::TextList, page::links),
-    column("mmlinks", 1, Kind::TextList, page::mmlinks),
+    column("mmlinks", 2, Kind::TextList, page::mmlinks),
     column("shingles", MAIN_TEXT, Kind::IntegerList, sketch::shingles),
     column("simhash", 1, Kind::Integer, sketch::simhash),
     column("surt", 1, Kind::Text, address::surt),

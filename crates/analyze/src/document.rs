@@ -123,12 +123,13 @@ impl<'a> Document<'a> {
         self.cache.page.get_or_init(read).as_ref()
     }
 
-    /// The body as text, markup and all; `None` if it is neither HTML nor text.
+    /// The body as text, markup and all. What is neither HTML nor text is read as UTF-8: much of it, as playlists and feeds are, is text
+    /// under another name, and of the rest the letters in it can be looked for.
     pub(crate) fn content(&self) -> Option<Cow<'a, str>> {
         let encoding = match self.form() {
             Form::Html => self.page()?.charset,
             Form::Plain => self.plain_charset(),
-            Form::Other => return None,
+            Form::Other => encoding_rs::UTF_8,
         };
         Some(encoding.decode_with_bom_removal(self.body).0)
     }
@@ -188,6 +189,15 @@ mod tests {
         assert_eq!(document.header("y"), None);
         assert_eq!(document.header("http/1.1 200 ok"), None);
         assert_eq!(document.content_type().as_deref(), Some("text/html"));
+    }
+
+    #[test]
+    fn what_is_no_text_has_content_all_the_same() {
+        let head = b"HTTP/1.1 200 OK\r\nContent-Type: audio/x-pn-realaudio\r\n\r\n";
+        let playlist = document(head, b"pnm://a.com/show.rm\n");
+        assert_eq!(playlist.content().as_deref(), Some("pnm://a.com/show.rm\n"));
+        assert_eq!(playlist.main_text(), None);
+        assert_eq!(document(head, b"\xff\0RM").content().as_deref(), Some("\u{fffd}\0RM"));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use mattock_extract::{Link, LinkKind};
+use mattock_weburl::Fingerprint;
 
 use crate::document::Form;
 use crate::language;
@@ -20,23 +21,39 @@ pub(crate) fn headings(document: &Document<'_>) -> Value {
 }
 
 pub(crate) fn links(document: &Document<'_>) -> Value {
-    targets(document, |link| link.kind.is_navigation())
+    targets(document, |link| link.kind.is_navigation() && !is_streamed(&link.target))
 }
 
+/// What is shown and played: images, sound, film; and links of the protocols that play as they load.
 pub(crate) fn mmlinks(document: &Document<'_>) -> Value {
-    targets(document, |link| matches!(link.kind, LinkKind::Image | LinkKind::Media | LinkKind::Object))
+    targets(document, |link| {
+        matches!(link.kind, LinkKind::Image | LinkKind::Media | LinkKind::Object) || is_streamed(&link.target)
+    })
 }
 
-/// The canonical URLs of some links, each once, in the order of the page; those that are no http(s) URLs are left out.
+/// Protocols of streams. Nothing of them is fetched, and they have no canonical form: such links are as the page has them.
+const STREAMED: [&str; 6] = ["pnm:", "rtsp:", "rtspu:", "mms:", "mmsh:", "mmst:"];
+
+fn is_streamed(target: &str) -> bool {
+    let target = target.trim_ascii_start().as_bytes();
+    STREAMED.iter().any(|scheme| {
+        target.get(..scheme.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(scheme.as_bytes()))
+    })
+}
+
+/// The targets of some links, each once, in the order of the page: canonical URLs of http(s), streams as they are. Others are left out.
 fn targets(document: &Document<'_>, wanted: impl Fn(&Link) -> bool) -> Value {
     let (Some(page), Some(base)) = (document.page(), document.base()) else { return Value::Null };
     let mut seen = HashSet::new();
     let mut targets = Vec::new();
     for link in page.links.iter().filter(|link| wanted(link)) {
-        if let Ok(url) = base.join(&link.target)
-            && seen.insert(url.fingerprint().0)
-        {
-            targets.push(url.as_str().to_owned());
+        let target = match base.join(&link.target) {
+            Ok(url) => url.as_str().to_owned(),
+            Err(_) if is_streamed(&link.target) => link.target.trim_ascii().to_owned(),
+            Err(_) => continue,
+        };
+        if seen.insert(Fingerprint::of(&target).0) {
+            targets.push(target);
         }
     }
     Value::TextList(targets)

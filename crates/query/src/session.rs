@@ -32,7 +32,7 @@ use crate::content::tally::Tally;
 use crate::distinct::CountsBesideDistinct;
 use crate::documents::{DOCUMENTS, DocumentsTable, Missing};
 use crate::error::QueryError;
-use crate::functions::any_match;
+use crate::functions;
 use crate::kept::KeptColumn;
 use crate::metadata::MetadataTable;
 use crate::options::{Language, Options};
@@ -313,7 +313,9 @@ fn first_state(environment: Arc<RuntimeEnv>, options: &Options) -> Result<Sessio
         .with_physical_optimizer_rule(Arc::new(CompactSorts))
         .build();
     state.register_udf(Arc::new(sampling::udf()))?;
-    state.register_udf(Arc::new(any_match()))?;
+    for function in functions::all() {
+        state.register_udf(function)?;
+    }
     Ok(state)
 }
 

@@ -31,6 +31,9 @@ select name, content where
     let expected =
         world.docs.iter().filter(|doc| doc.url.starts_with("http://") && doc.url.ends_with(".ram")).count();
     assert_eq!((ram.len(), report.documents_read), (expected, expected as u64));
+    for doc in world.docs.iter().filter(|doc| doc.url.starts_with("http://") && doc.url.ends_with(".ram")) {
+        assert!(ram.iter().any(|line| line.contains(&doc.url) && line.contains(&doc.body)), "{}", doc.url);
+    }
     let (sample, report) = run(session.plan(figure_4, Language::Wib).unwrap());
     let november = START_MS + 31 * DAY_MS;
     let expected: Vec<&Doc> = world
@@ -71,6 +74,47 @@ fn a_revisit_has_the_payload_of_the_page_that_it_repeats() {
     let (lines, report) = run(world.session().plan(asked, Language::Sql).unwrap());
     assert_eq!(report.failures.iter().map(|failure| failure.count).sum::<u64>(), lines.len() as u64);
     assert!(report.failures[0].example.contains("not in this repository"), "{:?}", report.failures);
+}
+
+#[test]
+fn words_of_athena_are_known() {
+    let world = World::new(pages(60));
+    let session = world.session();
+    for (query, row) in [
+        ("select if(count(*) > 3, 'many', 'few') as n from documents", r#"{"n":"many"}"#),
+        (
+            "select if(count(*) < 3, 1) as n, if(false, 1 / 0, 2) as two from documents",
+            r#"{"n":null,"two":2}"#,
+        ),
+        (
+            "select max(cardinality(split(url_host_name, '.'))) as parts from documents where url_host_tld = 'org'",
+            r#"{"parts":3}"#,
+        ),
+        (
+            "select min(levenshtein_distance('exampel', url_host_2nd_last_part)) as far from documents",
+            r#"{"far":2}"#,
+        ),
+        (
+            "select count(distinct regexp_extract(url_path, '\\.([a-z]+)$', 1)) as endings from documents",
+            r#"{"endings":3}"#,
+        ),
+        (
+            "select min(regexp_extract(url_path, '\\.[a-z]+$')) as first from documents",
+            r#"{"first":".html"}"#,
+        ),
+        ("select array_length(array_distinct(ARRAY[1, 2, 1])) as n", r#"{"n":2}"#),
+        (
+            "select encode(md5('a'), 'hex') like '%61' as hashed, round(2.6) as three",
+            r#"{"hashed":true,"three":3.0}"#,
+        ),
+    ] {
+        assert_eq!(sql(&session, query), [row], "{query}");
+    }
+    let error =
+        session.plan("select regexp_extract(url, 'a', 1) from documents", Language::Sql).and_then(|query| {
+            query.run(&mut mattock_query::sink::MemorySink::default(), &mut |_| {}, &Cancel::new())
+        });
+    assert!(error.unwrap_err().to_string().contains("number of a group"));
 }
 
 #[test]

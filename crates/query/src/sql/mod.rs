@@ -3,6 +3,7 @@
 //! Before the text becomes a plan, `rewrite` looks through it: which computed columns it names, that `*` means the columns of the
 //! index, and that `sampled(p, seed)` reads the instance key. Only queries are answered; nothing can be changed or written by SQL.
 
+pub(crate) mod athena;
 pub(crate) mod complain;
 pub(crate) mod parse;
 pub(crate) mod rewrite;

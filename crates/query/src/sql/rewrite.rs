@@ -14,6 +14,7 @@ use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
 use crate::columns::{Column, Columns, Origin};
 use crate::documents::DOCUMENTS;
 use crate::sampling::{INSTANCE, SAMPLED};
+use crate::sql::athena;
 
 /// The columns beside those of the index that words of the text may mean, each once.
 pub(crate) fn named(text: &str, columns: &Columns) -> Vec<Column> {
@@ -45,6 +46,7 @@ pub(crate) fn rewrite(
         other => other,
     };
     let Statement::Statement(statement) = statement else { return Vec::new() };
+    athena::rewrite(statement);
     let mut rewriter = Rewriter { computed, seed, drawn: None, seeds: Vec::new() };
     let _: ControlFlow<()> = statement.visit(&mut rewriter);
     rewriter.seeds

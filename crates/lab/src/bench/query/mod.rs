@@ -2,7 +2,7 @@
 //! DuckDB, a sample next to all; and what writing them costs next to the bare compressor.
 //!
 //! The instances are pages of the simulated Web at several times, written through the repository's own writer (`store`), once
-//! as gzip and a part of them as Zstandard. The peers run in a Python process of their own (`peers`), in turns with ours, on the
+//! as gzip and a part of them as Zstandard. What writing costs is measured on larger pages, with all records that a crawl writes. The peers run in a Python process of their own (`peers`), in turns with ours, on the
 //! same files. CPU seconds count, and for the wall both cores.
 
 mod peers;
@@ -22,7 +22,7 @@ use mattock_repository::Compression;
 use super::median;
 use peers::Peers;
 pub use report::{Metadata, QueryBenchReport, Scan, Writing};
-use store::Stored;
+use store::{Filling, Stored};
 
 const ROUNDS: usize = 3;
 const THREADS: usize = 2;
@@ -124,8 +124,17 @@ fn measure(
     let peers = Peers::prepare(env, python)?;
     talk(&format!("storing {} instances", options.instances));
     let (gzip, zstd) = (dir.join("gzip"), dir.join("zstd"));
-    let stored = store::fill(env, &gzip, options, options.instances, Compression::default())?;
-    let stored_zstd = store::fill(env, &zstd, options, options.instances / ZSTD_SHARE, Compression::Zstd(1))?;
+    let filling = |instances, compression| Filling {
+        instances,
+        page_bytes: options.page_bytes,
+        compression,
+        as_crawled: false,
+    };
+    let stored = store::fill(env, &gzip, filling(options.instances, Compression::default()))?;
+    let stored_zstd = store::fill(env, &zstd, filling(options.instances / ZSTD_SHARE, Compression::Zstd(1)))?;
+    talk("writing pages as crawls do");
+    let crawled = store::measure_writing(env, &dir.join("writing"), Compression::default())?;
+    let crawled_zstd = store::measure_writing(env, &dir.join("writing"), Compression::Zstd(1))?;
     let session = open(env, &gzip, &stored, options)?;
     let session_zstd = open(env, &zstd, &stored_zstd, options)?;
     let all = "select sum(body_bytes) as bytes, count(*) as n from documents";
@@ -148,7 +157,7 @@ fn measure(
         Scan::new(options.instances / ZSTD_SHARE, &ours_zstd, &theirs_zstd),
         (&samples, &ours),
         metadata,
-        (&stored, &stored_zstd),
+        [&crawled, &crawled_zstd, &stored, &stored_zstd],
     ))
 }
 

@@ -59,28 +59,37 @@ pub struct Metadata {
 /// What storing a page takes, in µs of CPU time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Writing {
-    /// The bare compressor.
+    /// Bytes of a page, about.
+    pub page_bytes: usize,
+    /// Whether requests and metadata are stored, too.
+    pub as_crawled: bool,
+    /// The bare compressor, on the page.
     pub compressor_us: f64,
     /// Archive and ledger: compressor, digests, heads, files.
     pub archive_us: f64,
     /// Its row in the index.
     pub index_us: f64,
+    /// Archive, ledger and index over the compressor.
+    pub ratio: f64,
 }
 
 impl Writing {
     fn new(stored: &Stored) -> Writing {
         Writing {
+            page_bytes: stored.filling.page_bytes,
+            as_crawled: stored.filling.as_crawled,
             compressor_us: stored.compress_s * 1e6,
             archive_us: (stored.write_s - stored.index_s) * 1e6,
             index_us: stored.index_s * 1e6,
+            ratio: stored.write_s / stored.compress_s,
         }
     }
 }
 
 impl fmt::Display for Writing {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Writing { compressor_us, archive_us, index_us } = self;
-        write!(out, "{archive_us:.1} + {index_us:.1} / {compressor_us:.1}")
+        let Writing { compressor_us, archive_us, index_us, ratio, .. } = self;
+        write!(out, "({archive_us:.1} + {index_us:.1}) / {compressor_us:.1} = {ratio:.2}")
     }
 }
 
@@ -107,14 +116,13 @@ pub struct QueryBenchReport {
     pub sample_bytes_share: f64,
     /// And its time.
     pub sample_time_share: f64,
-    /// CPU time of a page in archive, ledger and index over that of the bare compressor.
+    /// CPU time of a page in archive, ledger and index over that of the bare compressor on the page, with request and metadata
+    /// records as crawls write them: gzip.
     pub write_ratio_to_compressor: f64,
     /// The same with Zstandard.
     pub write_ratio_to_compressor_zstd: f64,
-    /// CPU time of a page, in µs: gzip.
-    pub writing: Writing,
-    /// And Zstandard.
-    pub writing_zstd: Writing,
+    /// What these are made of, gzip and Zstandard, and the same for the instances that are asked: small pages, responses alone.
+    pub writing: [Writing; 4],
     /// Bytes of an instance in the archive, gzip and Zstandard.
     pub stored_bytes: (f64, f64),
     /// The most memory that the process had.
@@ -134,7 +142,7 @@ impl QueryBenchReport {
         zstd: Scan,
         (samples, all): (&[Took], &[Took]),
         metadata: Vec<Metadata>,
-        (stored, stored_zstd): (&Stored, &Stored),
+        written: [&Stored; 4],
     ) -> QueryBenchReport {
         let over = |took: &[Took], of: &dyn Fn(&Took) -> f64| median(took.iter().map(of).collect());
         let bytes = |took: &Took| took.report.archive_bytes_read as f64;
@@ -142,6 +150,8 @@ impl QueryBenchReport {
         let ratios: Vec<f64> = metadata.iter().map(|one| one.their_seconds / one.our_seconds).collect();
         let mean = ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / ratios.len().max(1) as f64;
         let ratio_zstd_to_gzip = zstd.documents_per_cpu_s / gzip.documents_per_cpu_s;
+        let writing = written.map(Writing::new);
+        let [_, _, stored, stored_zstd] = written;
         let each = |stored: &Stored, count: u64| stored.archive_bytes as f64 / count.max(1) as f64;
         QueryBenchReport {
             instances: options.instances,
@@ -156,10 +166,9 @@ impl QueryBenchReport {
             ratio_to_duckdb_metadata_worst: ratios.iter().copied().fold(f64::INFINITY, f64::min),
             sample_bytes_share: over(samples, &bytes) / over(all, &bytes),
             sample_time_share: over(samples, &time) / over(all, &time),
-            write_ratio_to_compressor: stored.write_s / stored.compress_s,
-            write_ratio_to_compressor_zstd: stored_zstd.write_s / stored_zstd.compress_s,
-            writing: Writing::new(stored),
-            writing_zstd: Writing::new(stored_zstd),
+            write_ratio_to_compressor: writing[0].ratio,
+            write_ratio_to_compressor_zstd: writing[1].ratio,
+            writing,
             stored_bytes: (each(stored, options.instances), each(stored_zstd, zstd.documents)),
             peak_resident_bytes: mattock_env::peak_resident_bytes().unwrap_or_default(),
             gzip,
@@ -171,7 +180,7 @@ impl QueryBenchReport {
 
 impl fmt::Display for QueryBenchReport {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut line = |name: &str, value: String| writeln!(out, "{name:<46} {value:>18}");
+        let mut line = |name: &str, value: String| writeln!(out, "{name:<56} {value:>28}");
         line("instances", self.instances.to_string())?;
         line("full scan: documents a CPU second, gzip", format!("{:.0}", self.gzip.documents_per_cpu_s))?;
         line("  over FastWARC, per CPU second", format!("{:.2}", self.ratio_to_fastwarc_gzip))?;
@@ -181,10 +190,11 @@ impl fmt::Display for QueryBenchReport {
         line("  worst", format!("{:.2}", self.ratio_to_duckdb_metadata_worst))?;
         line("1 % sample: share of the bytes", format!("{:.2} %", self.sample_bytes_share * 100.0))?;
         line("  share of the time", format!("{:.2} %", self.sample_time_share * 100.0))?;
-        line("writing over the bare compressor, gzip", format!("{:.2}", self.write_ratio_to_compressor))?;
-        line("  Zstandard", format!("{:.2}", self.write_ratio_to_compressor_zstd))?;
-        line("archive + index / compressor, µs a page, gzip", self.writing.to_string())?;
-        line("  Zstandard", self.writing_zstd.to_string())?;
+        for (writing, name) in self.writing.iter().zip(["gzip", "Zstandard", "gzip", "Zstandard"]) {
+            let records = if writing.as_crawled { "as crawled" } else { "responses" };
+            let what = format!("(archive + index) / {name}, µs, {} kB, {records}", writing.page_bytes / 1000);
+            line(&what, writing.to_string())?;
+        }
         line("peak memory", format!("{} MiB", self.peak_resident_bytes >> 20))?;
         for one in &self.metadata {
             let (ours, theirs) = (one.our_seconds * 1e3, one.their_seconds * 1e3);

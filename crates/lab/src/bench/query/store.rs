@@ -7,7 +7,7 @@ use mattock_index::{IndexOptions, LedgerSource};
 use mattock_repository::{Compression, Details, Ledger, Page, Row, Unsynced, WarcWriter, WriterOptions};
 use mattock_simweb::{Params, Preset, Request, World};
 
-use super::{QueryBenchError, QueryBenchOptions};
+use super::QueryBenchError;
 
 /// The first instance is of this time, the others follow second by second.
 const BEGIN_S: i64 = 1_767_225_600;
@@ -17,6 +17,7 @@ const COMPARED: u64 = 4;
 
 /// What was stored.
 pub(super) struct Stored {
+    pub(super) filling: Filling,
     pub(super) files: Vec<PathBuf>,
     pub(super) ledger: PathBuf,
     pub(super) ledger_bytes: u64,
@@ -29,16 +30,34 @@ pub(super) struct Stored {
     pub(super) archive_bytes: u64,
 }
 
-pub(super) fn fill(
+/// What is stored.
+#[derive(Clone, Copy)]
+pub(super) struct Filling {
+    pub(super) instances: u64,
+    /// Bytes of a page, about.
+    pub(super) page_bytes: usize,
+    pub(super) compression: Compression,
+    /// With a request and a metadata record for each page, as crawls write them; else responses alone.
+    pub(super) as_crawled: bool,
+}
+
+/// What writing costs is measured with this: pages of the Web's size, as crawls store them.
+pub(super) fn measure_writing(
     env: &Env,
     dir: &Path,
-    options: &QueryBenchOptions,
-    instances: u64,
     compression: Compression,
 ) -> Result<Stored, QueryBenchError> {
+    let filling = Filling { instances: 60_000, page_bytes: 30_000, compression, as_crawled: true };
+    let stored = fill(env, dir, filling)?;
+    env.files.remove_dir_all(dir)?;
+    Ok(stored)
+}
+
+pub(super) fn fill(env: &Env, dir: &Path, filling: Filling) -> Result<Stored, QueryBenchError> {
+    let Filling { instances, page_bytes, compression, as_crawled } = filling;
     let archive = dir.join("warc");
     env.files.create_dir_all(&archive)?;
-    let params = Params { page_bytes: options.page_bytes as u64, ..Params::preset(Preset::Small) };
+    let params = Params { page_bytes: page_bytes as u64, ..Params::preset(Preset::Small) };
     let world = World::new(params, 1);
     let truth = world.truth(1_000_000).map_err(|error| QueryBenchError::Peer(error.to_string()))?;
     let urls: Vec<String> = truth.pages.into_iter().collect();
@@ -46,7 +65,7 @@ pub(super) fn fill(
     let mut writer = WarcWriter::open(&env.files, &archive, writing, env.random.fork("warc"))?;
     let ledger_path = dir.join("ledger");
     let mut ledger = Ledger::open(&env.files, &ledger_path, 0)?;
-    let (mut body, mut head) = (Vec::new(), Vec::new());
+    let (mut body, mut head, mut sent) = (Vec::new(), Vec::new(), Vec::new());
     let (mut write_s, mut compress_s, mut compared) = (0.0, 0.0, 0u64);
     let mut bare = Bare::new(compression);
     for number in 0..instances {
@@ -68,17 +87,25 @@ pub(super) fn fill(
             compress_s += thread_cpu_seconds() - begun;
             compared += 1;
         }
+        sent.clear();
+        let metadata = [("depth", "1".to_owned()), ("fetchTimeMs", "20".to_owned())];
+        if as_crawled {
+            let fields = "User-Agent: mattock\r\nAccept: text/html,*/*;q=0.5\r\nAccept-Encoding: gzip, deflate, br, zstd";
+            sent.extend_from_slice(
+                format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n{fields}\r\n\r\n").as_bytes(),
+            );
+        }
         let begun = thread_cpu_seconds();
         let written = writer.write_page(&Page {
             url,
             ip: None,
             date: time,
-            request: &[],
+            request: &sent,
             response_head: &head,
             body: &body,
             truncated: None,
             security: None,
-            metadata: &[],
+            metadata: if as_crawled { &metadata } else { &[] },
         })?;
         ledger.append(&Row {
             url,
@@ -115,6 +142,7 @@ pub(super) fn fill(
     files.sort();
     let each = |seconds: f64, count: u64| seconds / count.max(1) as f64;
     Ok(Stored {
+        filling,
         files,
         ledger: ledger_path,
         ledger_bytes,
