@@ -267,6 +267,10 @@ pub(crate) struct PublishArgs {
     #[arg(value_name = "URL", value_parser = place())]
     pub(crate) target: PathBuf,
 
+    /// Put it in the place of what another repository has published there
+    #[arg(long)]
+    pub(crate) replace: bool,
+
     /// Print one JSON object with what was sent
     #[arg(long)]
     pub(crate) json: bool,
