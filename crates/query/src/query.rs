@@ -85,8 +85,8 @@ impl Query {
         Ok(self.session.inner.runtime.block_on(planned)?)
     }
 
-    /// Runs it: rows go into `sink`, and `progress` is called now and then. Whatever happens, the sink is finished, so that what
-    /// it has written is whole.
+    /// Runs it: rows go into `sink`, and `progress` is called now and then. Stopped or not, the sink is finished, so that
+    /// what it has written is whole; if the query fails, the sink is told.
     pub fn run(
         self,
         sink: &mut dyn Sink,
@@ -114,7 +114,8 @@ impl Query {
                 progress(&self.progress(rows));
             }
         });
-        let finished = sink.finish().map_err(QueryError::Output);
+        let finished = if outcome.is_ok() { sink.finish() } else { sink.fail() };
+        let finished = finished.map_err(QueryError::Output);
         let cancelled = outcome?;
         finished?;
         progress(&self.progress(rows));

@@ -39,6 +39,7 @@ use crate::options::{Language, Options};
 use crate::pool::SessionPool;
 use crate::query::Query;
 use crate::sampling::{self, sampled};
+use crate::sink::CONTENTS;
 use crate::source::Source;
 use crate::sql::complain::complain;
 use crate::sql::parse::parse;
@@ -120,7 +121,8 @@ impl Session {
     }
 
     /// The plans of all queries in a text whose answers go to [`FilesSink`](crate::sink::FilesSink). In the Web-in-a-Box language `content`
-    /// means the document's bytes then, and the columns that give files their names are added; SQL says what it wants itself.
+    /// means the document's bytes then, which are added if neither they nor the main text are asked for, and so are the columns that give
+    /// files their names; SQL says what it wants itself.
     pub fn plan_files(&self, text: &str, language: Language) -> Result<Vec<Query>, QueryError> {
         if language == Language::Sql {
             return self.plan_all(text, language);
@@ -129,6 +131,9 @@ impl Session {
         for query in &mut queries {
             for column in query.columns.iter_mut().filter(|column| column.value == "content") {
                 column.value = BODY.to_string();
+            }
+            if !query.columns.iter().any(|column| CONTENTS.contains(&column.value.as_str())) {
+                query.columns.push(ast::Placed::new(BODY.to_string(), Span::default()));
             }
             for name in ["instance", "content_mime_detected", "content_mime_type"] {
                 let is_there = self.inner.columns.index().field_with_name(name).is_ok();

@@ -29,7 +29,10 @@ pub(crate) fn run(args: &QueryArgs) -> anyhow::Result<Ended> {
     let repository = Repository::open(env, &args.dir)?.with_features(args.features.dir.as_deref())?;
     let session = repository.session(options(env, &args.ask, &args.dir, &text)?)?;
     let language = if args.sql { Language::Sql } else { Language::Wib };
-    let queries = session.plan_all(&text, language)?;
+    let queries = match args.format {
+        Some(Format::Files) => session.plan_files(&text, language)?,
+        _ => session.plan_all(&text, language)?,
+    };
     if args.explain {
         for query in &queries {
             output::print(&query.explain()?.to_string())?;

@@ -210,6 +210,14 @@ impl Files {
         }
     }
 
+    /// Whether something has this name that no file can take the place of: a pipe, a device, a link to somewhere.
+    pub fn is_special(&self, path: &Path) -> io::Result<bool> {
+        match &self.kind {
+            Kind::Real if self.far(path).is_none() => real::is_special(path),
+            _ => Ok(false),
+        }
+    }
+
     /// Bytes that can still be written on the file system that holds `path`.
     pub fn free_bytes(&self, path: &Path) -> io::Result<u64> {
         if self.far(path).is_some() {
