@@ -31,7 +31,7 @@ mod schema;
 mod snapshot;
 mod told;
 
-pub use cdxj::cdxj_line;
+pub use cdxj::{CdxjPlace, cdxj_line};
 pub use error::IndexError;
 pub use import::{Foreign, Imported, Untaken, import};
 pub use manifest::{Covered, Manifest, Part};

@@ -13,6 +13,7 @@ use datafusion::catalog::{
     CatalogProvider as _, CatalogProviderList as _, MemoryCatalogProvider, MemoryCatalogProviderList,
     MemorySchemaProvider, TableProvider as _,
 };
+use datafusion::common::DataFusionError;
 use datafusion::common::cast::as_timestamp_millisecond_array;
 use datafusion::datasource::provider_as_source;
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
@@ -20,6 +21,7 @@ use datafusion::execution::{FunctionRegistry as _, SessionState, SessionStateBui
 use datafusion::functions_aggregate::expr_fn::max;
 use datafusion::logical_expr::{LogicalPlanBuilder, ident};
 use datafusion::prelude::{DataFrame, SessionConfig};
+use datafusion::sql::parser::Statement;
 use mattock_env::{Files, Random};
 use mattock_index::Snapshot;
 
@@ -189,17 +191,31 @@ impl Session {
     }
 
     fn plan_sql(&self, text: &str) -> Result<Query, QueryError> {
-        let complain =
-            |error: datafusion::common::DataFusionError| complain(text, &self.inner.columns, &error);
-        let state = self.state();
-        let mut statement = parse(text).map_err(complain)?;
+        let statement = parse(text).map_err(|error| self.complain(text, &error))?;
         if !rewrite::is_query(&statement) {
             let hint = "begin with `select` or `with`";
             return Err(Complaint::at(text, Span::new(0, 0), "only queries are answered here")
                 .hint(hint)
                 .into());
         }
-        let named = rewrite::named(text, &self.inner.columns);
+        self.plan_statement(statement, text, &[text])
+    }
+
+    /// What is wrong with `text`.
+    pub(crate) fn complain(&self, text: &str, error: &DataFusionError) -> QueryError {
+        complain(text, &self.inner.columns, error)
+    }
+
+    /// The plan of a statement that was made of `words`; complaints are about `text`.
+    pub(crate) fn plan_statement(
+        &self,
+        mut statement: Statement,
+        text: &str,
+        words: &[&str],
+    ) -> Result<Query, QueryError> {
+        let complain = |error: DataFusionError| self.complain(text, &error);
+        let state = self.state();
+        let named = rewrite::named(words, &self.inner.columns);
         let seeds = rewrite::rewrite(&mut statement, &named, &mut || self.draw());
         let as_of_ms = self.as_of(!seeds.is_empty())?;
         let tally = Arc::new(Tally::default());
@@ -273,7 +289,7 @@ impl Session {
 
     /// The date that a query holds for: the one asked for, or for a sample that of the newest document there is, so that it can be
     /// drawn again when there are more.
-    fn as_of(&self, is_sample: bool) -> Result<Option<i64>, QueryError> {
+    pub(crate) fn as_of(&self, is_sample: bool) -> Result<Option<i64>, QueryError> {
         match self.inner.options.as_of_ms {
             None if is_sample => self.newest(),
             given => Ok(given),

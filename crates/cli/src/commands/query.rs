@@ -101,7 +101,7 @@ fn sampled(seeds: &[u64], as_of_ms: Option<i64>) -> String {
     format!("sample: seed {}{}", seeds.join(", "), date.unwrap_or_default())
 }
 
-fn shown(bar: &ProgressBar, progress: &Progress) {
+pub(crate) fn shown(bar: &ProgressBar, progress: &Progress) {
     if let Some(total) = progress.bytes_total {
         bar.set_length(total.max(1));
         bar.set_position(progress.bytes);

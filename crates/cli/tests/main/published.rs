@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::{Output, Stdio};
 
 use mattock_env::Files;
+use mattock_repository::WarcReader;
 
 use crate::process::{MATTOCK, Running, Scratch};
 use crate::served::{Served, world};
@@ -98,8 +99,23 @@ fn a_published_repository_gives_the_same_answers() {
         answers.push(rows(&scratch, &["history", place, "http://foreign.example/one"]));
         for format in ["warc", "cdxj"] {
             done(scratch.mattock(&["export", place, "--format", format, "--output", "exported"]));
-            let bytes = Files::real().read(&scratch.path().join("exported")).unwrap();
-            answers.push(vec![format!("{} bytes, {:?}", bytes.len(), bytes)]);
+            let path = scratch.path().join("exported");
+            let mut records = Vec::new();
+            if format == "warc" {
+                let mut reader = WarcReader::open(&Files::real(), &path).unwrap();
+                while let Some(record) = reader.next_record().unwrap() {
+                    records.push(format!(
+                        "{:?} {:?}",
+                        record.fields.iter().collect::<Vec<_>>(),
+                        record.block
+                    ));
+                }
+                // The one that describes the file is of now.
+                records.remove(0);
+            } else {
+                records.push(format!("{:?}", Files::real().read(&path).unwrap()));
+            }
+            answers.push(records);
             Files::real().remove_file(&scratch.path().join("exported")).unwrap();
         }
         answers
