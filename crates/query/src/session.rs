@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use datafusion::arrow::array::Array as _;
 use datafusion::catalog::{
@@ -53,6 +54,9 @@ use crate::wib::plan::Planner;
 /// Documents of one partition take at most so much memory, however much there is: more is not faster.
 const PARTITION_BYTES_MAX: usize = 4 << 20;
 
+/// So long threads have for stopping.
+const STOPPING: Duration = Duration::from_millis(200);
+
 /// See the module. Cheap to clone.
 #[derive(Clone)]
 pub struct Session {
@@ -61,7 +65,7 @@ pub struct Session {
 
 /// What all queries of a session share.
 pub(crate) struct Inner {
-    pub(crate) runtime: tokio::runtime::Runtime,
+    pub(crate) runtime: Threads,
     pub(crate) files: Files,
     pub(crate) source: Source,
     pub(crate) columns: Columns,
@@ -71,6 +75,25 @@ pub(crate) struct Inner {
     state: SessionState,
     options: Options,
     random: Mutex<Random>,
+}
+
+/// The threads that compute. Whoever is done with them does not wait long for one that was told to stop and computes on.
+pub(crate) struct Threads(Option<tokio::runtime::Runtime>);
+
+impl std::ops::Deref for Threads {
+    type Target = tokio::runtime::Runtime;
+
+    fn deref(&self) -> &tokio::runtime::Runtime {
+        self.0.as_ref().expect("they are there until they are dropped")
+    }
+}
+
+impl Drop for Threads {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.0.take() {
+            runtime.shutdown_timeout(STOPPING);
+        }
+    }
 }
 
 impl Session {
@@ -94,6 +117,7 @@ impl Session {
             .thread_name("mattock-query")
             .build()
             .map_err(QueryError::io(Path::new("threads")))?;
+        let runtime = Threads(Some(runtime));
         let state = first_state(environment(files, &options)?, &options)?;
         let random = Mutex::new(options.random.clone());
         let files = files.clone();
