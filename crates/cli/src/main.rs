@@ -30,6 +30,7 @@ mod settings;
 mod shell;
 mod signals;
 mod times;
+mod unfinished;
 
 use std::process::ExitCode;
 

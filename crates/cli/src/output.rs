@@ -4,16 +4,12 @@
 //! as an error like any other, and [`exit`](crate::exit) takes it for a good end; talk that nobody hears is no reason to stop working.
 
 use std::io::{self, Write};
-use std::path::Path;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int16Type, TimestampMillisecondType};
 use arrow_array::{Array, RecordBatch};
-use mattock_env::{Env, FileWriter, OpenMode, is_url};
 use mattock_repository::StoredRecord;
 use serde::Serialize;
-
-use crate::exit::Usage;
 
 /// Talks to the user, by the macros `say!` and `say_on!`.
 pub(crate) fn tell(words: std::fmt::Arguments<'_>) {
@@ -30,16 +26,6 @@ pub(crate) fn print(text: &str) -> io::Result<()> {
 /// Prints one JSON object in one line.
 pub(crate) fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
     Ok(print(&format!("{}\n", serde_json::to_string(value)?))?)
-}
-
-/// A new file to write to; one that is there is replaced.
-pub(crate) fn create(env: &Env, path: &Path) -> anyhow::Result<FileWriter> {
-    if is_url(path) {
-        return Err(Usage(format!("{} is a URL: answers are written to this machine", path.display())).into());
-    }
-    let file = env.files.open(path, OpenMode::CreateOrTruncate);
-    let file = file.map_err(|error| Usage(format!("cannot write {}: {error}", path.display())))?;
-    Ok(FileWriter::new(file))
 }
 
 /// A text of a column, in whichever form the engine has it.

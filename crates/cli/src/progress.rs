@@ -16,6 +16,15 @@ pub(crate) fn bar(quiet: bool, length: u64, template: &str) -> ProgressBar {
     ProgressBar::new(length).with_style(style)
 }
 
+/// Ends the process in good order if somebody wishes that: for what is safe wherever it ends, and has no other way out.
+pub(crate) fn stop_if(cancel: &Cancel, bar: &ProgressBar, words: &str) {
+    if cancel.is_cancelled() {
+        bar.finish_and_clear();
+        say!("{words}");
+        std::process::exit(130);
+    }
+}
+
 /// Is cancelled by the first Ctrl-C; the second ends the process.
 pub(crate) fn interruptible() -> Cancel {
     let cancel = Cancel::new();

@@ -15,7 +15,7 @@ use mattock_query::sink::{CsvSink, JsonSink, ParquetSink, Sink, TableSink};
 
 use crate::args::rows::{RowFormat, RowsArgs};
 use crate::exit::Usage;
-use crate::output;
+use crate::unfinished::{Unfinished, UnfinishedSink};
 
 /// Rows of a batch.
 const BATCH_ROWS: usize = 8192;
@@ -31,15 +31,22 @@ pub(crate) fn sink(
     if format == RowFormat::Parquet && terminal {
         return Err(Usage("Parquet is not for terminals: say where to with --output".into()).into());
     }
-    let out: Box<dyn Write + Send> = match path {
-        Some(path) => Box::new(BufWriter::new(output::create(env, path)?)),
-        None => Box::new(BufWriter::new(io::stdout())),
+    let (file, out): (_, Box<dyn Write + Send>) = match path {
+        Some(path) => {
+            let (file, out) = Unfinished::create(env, path)?;
+            (Some(file), Box::new(BufWriter::new(out)))
+        }
+        None => (None, Box::new(BufWriter::new(io::stdout()))),
     };
-    Ok(match format {
+    let sink: Box<dyn Sink> = match format {
         RowFormat::Table => Box::new(TableSink::new(out, width())),
         RowFormat::Jsonl => Box::new(JsonSink::new(out)),
         RowFormat::Csv => Box::new(CsvSink::new(out)),
         RowFormat::Parquet => Box::new(ParquetSink::new(out)),
+    };
+    Ok(match file {
+        Some(file) => Box::new(UnfinishedSink::new(sink, file)),
+        None => sink,
     })
 }
 

@@ -9,12 +9,24 @@ use arrow_array::types::{Int16Type, Int32Type, TimestampMillisecondType};
 use arrow_array::{Array, RecordBatch};
 use jiff::Timestamp;
 
-/// Writes the line of a row of the index, or of any batch that has its columns. With `moved` the record is in another file: its
-/// name, offset and length there.
+/// Where a record went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CdxjPlace<'a> {
+    /// The file's name.
+    pub file: &'a str,
+    /// Where in it.
+    pub offset: u64,
+    /// How long it is there.
+    pub length: u64,
+    /// Whether it is a revisit there.
+    pub is_revisit: bool,
+}
+
+/// Writes the line of a row of the index, or of any batch that has its columns. With `moved` the record is in another file.
 pub fn cdxj_line(
     batch: &RecordBatch,
     row: usize,
-    moved: Option<(&str, u64, u64)>,
+    moved: Option<CdxjPlace<'_>>,
     out: &mut (impl Write + ?Sized),
 ) -> io::Result<()> {
     let missing = |name: &str| io::Error::new(io::ErrorKind::InvalidInput, format!("no column {name}"));
@@ -37,14 +49,18 @@ pub fn cdxj_line(
     let time = time.unwrap_or_default().strftime("%Y%m%d%H%M%S").to_string();
     let status = column("fetch_status")?.as_primitive_opt::<Int16Type>();
     let status = status.ok_or_else(|| missing("fetch_status"))?.value(row).to_string();
-    let mime = match text("record_type")? {
-        Some("revisit") => "warc/revisit",
-        _ => text("content_mime_type")?.unwrap_or("unk"),
+    let is_revisit = match moved {
+        Some(moved) => moved.is_revisit,
+        None => text("record_type")? == Some("revisit"),
+    };
+    let mime = match is_revisit {
+        true => "warc/revisit",
+        false => text("content_mime_type")?.unwrap_or("unk"),
     };
     let file = text("warc_filename")?.unwrap_or_default();
     let here =
         (file.rsplit('/').next().unwrap_or(file), int("warc_record_offset")?, int("warc_record_length")?);
-    let (file, offset, length) = moved.unwrap_or(here);
+    let (file, offset, length) = moved.map_or(here, |moved| (moved.file, moved.offset, moved.length));
     let object = serde_json::json!({
         "url": text("url")?,
         "mime": mime,

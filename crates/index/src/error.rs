@@ -71,6 +71,36 @@ pub enum IndexError {
         /// An archive that was imported there.
         name: String,
     },
+    /// What another repository has published is there.
+    #[error("{target} holds what another repository has published ({rows} rows): publish elsewhere, or let --replace put this one in its place", target = target.display())]
+    OfAnother {
+        /// Where to publish.
+        target: PathBuf,
+        /// What is there.
+        rows: u64,
+    },
+    /// The target is no place for a publication.
+    #[error("{target} is a repository itself, perhaps the one that would be published: publish elsewhere", target = target.display())]
+    NoPublication {
+        /// Where to publish.
+        target: PathBuf,
+    },
+    /// An archive of another content has the name.
+    #[error("{target} is there already, and is another file than {path}: remove it, or publish elsewhere", target = target.display(), path = path.display())]
+    OtherFile {
+        /// What is there.
+        target: PathBuf,
+        /// What would be sent.
+        path: PathBuf,
+    },
+    /// An imported archive that a reader of the directory would not find in it.
+    #[error("{name} was imported from outside of the repository, and in a directory there is no place for it: publish to file://{target}, or import with --copy", target = target.display())]
+    Outside {
+        /// Where to publish.
+        target: PathBuf,
+        /// The archive.
+        name: String,
+    },
     /// The ledger or the archive.
     #[error(transparent)]
     Repository(#[from] RepositoryError),

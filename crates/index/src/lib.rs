@@ -31,13 +31,13 @@ mod schema;
 mod snapshot;
 mod told;
 
-pub use cdxj::cdxj_line;
+pub use cdxj::{CdxjPlace, cdxj_line};
 pub use error::IndexError;
 pub use import::{Foreign, Imported, Untaken, import};
 pub use manifest::{Covered, Manifest, Part};
 pub use part::PartWriter;
 pub use pending::PART_ROWS;
-pub use publish::{Published, Sending, publish};
+pub use publish::{Published, Sending, identify, publish};
 pub use rows::{Instance, Rows};
 pub use schema::{COMMON_CRAWL_COLUMNS, schema};
 pub use snapshot::{IndexOptions, LedgerSource, Snapshot, TAIL_ROWS, Updated, forget, update};

@@ -25,6 +25,12 @@ pub struct Manifest {
     pub imported: Vec<String>,
     /// Grows with every part that was ever begun.
     pub next: u64,
+    /// What publications know this repository by; empty until there is one.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub id: String,
+    /// In a publication: the `id` of the repository that was published; empty elsewhere.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub origin: String,
 }
 
 /// A Parquet file.
@@ -86,6 +92,11 @@ impl Manifest {
         let (kept, left) = std::mem::take(&mut self.parts).into_iter().partition(|part| part.imported);
         self.parts = kept;
         left
+    }
+
+    /// What its publications know it by. A publication that is published once more is still of where it came from.
+    pub(crate) fn identity(&self) -> Option<&str> {
+        [self.id.as_str(), self.origin.as_str()].into_iter().find(|name| !name.is_empty())
     }
 
     /// All rows of all parts.

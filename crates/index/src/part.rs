@@ -17,9 +17,25 @@ const GROUP_ROWS: usize = 65_536;
 /// Writes Parquet files of the index' schema.
 pub struct PartWriter {
     path: PathBuf,
-    unfinished: PathBuf,
-    files: Files,
+    /// Its file goes with it unless it was finished.
+    unfinished: Unfinished,
     writer: ArrowWriter<FileWriter>,
+}
+
+/// A file that is removed if nobody gives it its name.
+struct Unfinished {
+    files: Files,
+    path: PathBuf,
+    finished: bool,
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        if !self.finished {
+            // There is another error to tell of.
+            let _ = self.files.remove_file(&self.path);
+        }
+    }
 }
 
 impl PartWriter {
@@ -36,7 +52,8 @@ impl PartWriter {
             .build();
         let writer = ArrowWriter::try_new(FileWriter::new(file), schema(), Some(properties))
             .map_err(|source| IndexError::Parquet { path: path.to_path_buf(), source })?;
-        Ok(PartWriter { path: path.to_path_buf(), unfinished, files: files.clone(), writer })
+        let unfinished = Unfinished { files: files.clone(), path: unfinished, finished: false };
+        Ok(PartWriter { path: path.to_path_buf(), unfinished, writer })
     }
 
     /// Adds rows; they are in order already.
@@ -46,14 +63,15 @@ impl PartWriter {
 
     /// Ends the file, and gives it its name once it is on the disk. Its length.
     pub fn finish(self) -> Result<u64, IndexError> {
-        let PartWriter { path, unfinished, files, writer } = self;
+        let PartWriter { path, mut unfinished, writer } = self;
         let written = writer.into_inner();
         let file = written.map_err(|source| IndexError::Parquet { path: path.clone(), source })?.into_file();
-        file.sync().map_err(IndexError::io("sync", &unfinished))?;
-        let bytes = file.len().map_err(IndexError::io("measure", &unfinished))?;
-        files.rename(&unfinished, &path).map_err(IndexError::io("rename to", &path))?;
+        file.sync().map_err(IndexError::io("sync", &unfinished.path))?;
+        let bytes = file.len().map_err(IndexError::io("measure", &unfinished.path))?;
+        unfinished.files.rename(&unfinished.path, &path).map_err(IndexError::io("rename to", &path))?;
+        unfinished.finished = true;
         if let Some(parent) = path.parent() {
-            files.sync_dir(parent).map_err(IndexError::io("sync", parent))?;
+            unfinished.files.sync_dir(parent).map_err(IndexError::io("sync", parent))?;
         }
         Ok(bytes)
     }

@@ -7,8 +7,10 @@
 //!
 //! Invariants:
 //! - `INDEX` goes last: whoever reads it finds everything that it names.
-//! - Of a file that grows, what is committed is sent; it is sent again once there is more. What a reader has begun with stays as it was, for
-//!   files only grow at their ends, and parts never change.
+//! - It says of which repository it is ([`identify`]): what another one has published is not replaced unasked, and a repository is no place
+//!   to publish to, least of all its own.
+//! - Nothing that the `INDEX` in place names gets another content. The name of a part says what is in it, and an archive is only replaced by one
+//!   that begins with its bytes: of a file that grows, what is committed is sent, and again once there is more.
 //! - Interrupted anywhere, the old `INDEX` holds; repeated, it goes on: a file that is there with the same length and the same last bytes is
 //!   not sent again.
 //! - Parts that no list names any more are removed by the next publication, when nobody reads them.
@@ -19,13 +21,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use mattock_env::{File, Files, OpenMode, is_url, located};
+use mattock_env::{File, Files, OpenMode, Random, is_url, located};
 
 use crate::error::IndexError;
-use crate::manifest::Manifest;
+use crate::manifest::{Manifest, Part};
+use crate::snapshot::{lock, seal};
 
 /// A file with the same length is the same file if as much at its end is the same.
 const SEAL_BYTES: u64 = 4096;
+/// `part-000001`
+const PART_NAME_BYTES: usize = 11;
 
 /// What is told while files are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,26 +65,55 @@ struct Item {
     source: PathBuf,
     target: PathBuf,
     bytes: u64,
+    /// Rows name places in it.
+    is_archive: bool,
 }
 
-/// Puts the repository to `target`. `manifest` is its index, `archives` are the crawl's files as rows name them with what of them is
-/// committed. An error of `told` ends the matter.
+/// Gives a repository a name by which its publications know it again, if it has none yet; `manifest`, which was read from it, has it then.
+pub fn identify(
+    files: &Files,
+    repository: &Path,
+    manifest: &mut Manifest,
+    random: &mut Random,
+) -> Result<(), IndexError> {
+    if manifest.identity().is_some() {
+        return Ok(());
+    }
+    let _lock = lock(files, &Manifest::directory(repository))?;
+    let mut newest = Manifest::read(files, repository)?;
+    if newest.identity().is_none() {
+        newest.id = format!("{:016x}{:016x}", random.next_u64(), random.next_u64());
+        newest.write(files, repository)?;
+    }
+    (manifest.id, manifest.origin) = (newest.id, newest.origin);
+    Ok(())
+}
+
+/// Puts the repository to `target`. `manifest` is its index, [identified](identify), `archives` are the crawl's files as rows name them with
+/// what of them is committed. With `replace` it takes the place of what another repository has published. An error of `told` ends the matter.
 pub fn publish(
     files: &Files,
     repository: &Path,
     manifest: &Manifest,
     archives: &[(String, u64)],
     target: &Path,
+    replace: bool,
     told: &mut dyn FnMut(Sending<'_>) -> io::Result<()>,
 ) -> Result<Published, IndexError> {
     let before = match Manifest::read(files, target) {
         Err(IndexError::Damaged { .. }) => Manifest::default(),
         read => read?,
     };
-    if let Some(name) = before.imported.iter().find(|name| !manifest.imported.contains(name)) {
-        return Err(IndexError::Elsewhere { target: target.to_path_buf(), name: name.clone() });
+    let mut list = manifest.clone();
+    list.covered.clear();
+    list.origin = manifest.identity().unwrap_or_default().to_owned();
+    list.id.clear();
+    for part in &mut list.parts {
+        part.file = file_name(files, repository, part)?;
+        part.imported = true;
     }
-    let items = items(files, repository, manifest, archives, target)?;
+    permitted(&before, &list, target, replace)?;
+    let items = items(files, repository, manifest, &list, archives, target)?;
     let there = lengths(files, &items)?;
     told(Sending::Total(items.iter().map(|item| item.bytes).sum()))
         .map_err(IndexError::io("publish to", target))?;
@@ -88,8 +122,7 @@ pub fn publish(
         told(Sending::File(&item.target)).map_err(IndexError::io("send", &item.target))?;
         let source =
             files.open(&item.source, OpenMode::Read).map_err(IndexError::io("open", &item.source))?;
-        let known = there.get(&item.target) == Some(&item.bytes);
-        if known && is_same(files, &source, item).map_err(IndexError::io("compare", &item.target))? {
+        if is_there(files, &source, item, there.get(&item.target).copied())? {
             told(Sending::There(item.bytes)).map_err(IndexError::io("send", &item.target))?;
             published.files_there += 1;
             published.bytes_there += item.bytes;
@@ -104,9 +137,6 @@ pub fn publish(
         published.files_sent += 1;
         published.bytes_sent += item.bytes;
     }
-    let mut list = manifest.clone();
-    list.covered.clear();
-    list.parts.iter_mut().for_each(|part| part.imported = true);
     if list != before {
         list.write(files, target)?;
     }
@@ -114,39 +144,77 @@ pub fn publish(
     Ok(published)
 }
 
+/// Whether `list` may take the place of what is there.
+fn permitted(before: &Manifest, list: &Manifest, target: &Path, replace: bool) -> Result<(), IndexError> {
+    let target_path = || target.to_path_buf();
+    if !before.id.is_empty() || !before.covered.is_empty() {
+        return Err(IndexError::NoPublication { target: target_path() });
+    }
+    let of_another = || IndexError::OfAnother { target: target_path(), rows: before.rows() };
+    if !replace {
+        if !before.origin.is_empty() && before.origin != list.origin {
+            return Err(of_another());
+        }
+        if let Some(name) = before.imported.iter().find(|name| !list.imported.contains(name)) {
+            return Err(IndexError::Elsewhere { target: target_path(), name: name.clone() });
+        }
+        // A list that names no origin was written before lists did, or by an import at its place.
+        let is_known =
+            |old: &Part| list.parts.iter().any(|part| (part.rows, part.bytes) == (old.rows, old.bytes));
+        if before.origin.is_empty() && !before.parts.iter().all(is_known) {
+            return Err(of_another());
+        }
+    }
+    // Readers of a directory would look for it where it is now.
+    let outside = list.imported.iter().find(|name| !is_url(Path::new(name)) && name.starts_with('/'));
+    match outside.filter(|_| !is_url(target)) {
+        Some(name) => Err(IndexError::Outside { target: target_path(), name: name.clone() }),
+        None => Ok(()),
+    }
+}
+
+/// What a part is called where it is published: another content has another name.
+fn file_name(files: &Files, repository: &Path, part: &Part) -> Result<String, IndexError> {
+    let path = Manifest::directory(repository).join(&part.file);
+    let seal = seal(files, &path, part.bytes).map_err(IndexError::io("read", &path))?;
+    let name = part.file.trim_end_matches(".parquet");
+    // That of a publication which is published once more says it already.
+    let number = name.get(..PART_NAME_BYTES).unwrap_or(name);
+    Ok(format!("{number}-{seal:08x}.parquet"))
+}
+
 /// All files, in the order in which they are sent.
 fn items(
     files: &Files,
     repository: &Path,
     manifest: &Manifest,
+    list: &Manifest,
     archives: &[(String, u64)],
     target: &Path,
 ) -> Result<Vec<Item>, IndexError> {
     let mut items = Vec::new();
-    let mut add = |name: &str, bytes: u64| {
-        let (source, target) = (located(repository, name), located(target, name));
-        if source != target {
-            items.push(Item { source, target, bytes });
-        }
+    let mut add = |name: &str, new_name: &str, bytes: u64, is_archive: bool| {
+        let (source, target) = (located(repository, name), located(target, new_name));
+        items.push(Item { source, target, bytes, is_archive });
     };
     for (name, bytes) in archives.iter().filter(|(_, bytes)| *bytes > 0) {
-        add(name, *bytes);
+        add(name, name, *bytes, true);
     }
     // What lies at a URL is read there.
     for name in manifest.imported.iter().filter(|name| !is_url(Path::new(name))) {
         let path = located(repository, name);
         let entry = files.entry(&path).map_err(IndexError::io("look at", &path))?;
         let missing = || IndexError::io("send", &path)(io::ErrorKind::NotFound.into());
-        add(name, entry.ok_or_else(missing)?.len);
+        add(name, name, entry.ok_or_else(missing)?.len, true);
     }
-    let list = |below: &str| -> Result<Vec<_>, IndexError> {
+    let listed = |below: &str| -> Result<Vec<_>, IndexError> {
         let path = repository.join(below);
         match files.list(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-            listed => listed.map_err(IndexError::io("list", &path)),
+            entries => entries.map_err(IndexError::io("list", &path)),
         }
     };
-    let columns = list("columns")?
+    let columns = listed("columns")?
         .into_iter()
         .filter(|entry| entry.is_dir)
         .map(|entry| format!("columns/{}/", entry.name));
@@ -155,12 +223,13 @@ fn items(
         .chain(columns.map(|below| (below, ".parquet")))
         .collect();
     for (below, suffix) in below {
-        for entry in list(&below)?.iter().filter(|entry| !entry.is_dir && entry.name.ends_with(suffix)) {
-            add(&format!("{below}{}", entry.name), entry.len);
+        for entry in listed(&below)?.iter().filter(|entry| !entry.is_dir && entry.name.ends_with(suffix)) {
+            let name = format!("{below}{}", entry.name);
+            add(&name, &name, entry.len, false);
         }
     }
-    for part in &manifest.parts {
-        add(&format!("index/{}", part.file), part.bytes);
+    for (part, new) in manifest.parts.iter().zip(&list.parts) {
+        add(&format!("index/{}", part.file), &format!("index/{}", new.file), part.bytes, false);
     }
     Ok(items)
 }
@@ -184,10 +253,26 @@ fn lengths(files: &Files, items: &[Item]) -> Result<BTreeMap<PathBuf, u64>, Inde
     Ok(there)
 }
 
-/// Whether what is there, of the same length, ends as it should.
-fn is_same(files: &Files, source: &File, item: &Item) -> io::Result<bool> {
-    let mut ends = [(); 2].map(|()| vec![0; item.bytes.min(SEAL_BYTES) as usize]);
-    let at = item.bytes - ends[0].len() as u64;
+/// Whether a file need not be sent: what is there, of this length, is it. An archive must begin with what is there, or the other way round, if the
+/// crawl went back to an earlier checkpoint: readers of the old `INDEX` read on.
+fn is_there(files: &Files, source: &File, item: &Item, length: Option<u64>) -> Result<bool, IndexError> {
+    let Some(length) = length.filter(|length| *length == item.bytes || item.is_archive) else {
+        return Ok(false);
+    };
+    let compared = length.min(item.bytes);
+    match is_same(files, source, item, compared).map_err(IndexError::io("compare", &item.target))? {
+        true => Ok(length >= item.bytes),
+        false if item.is_archive => {
+            Err(IndexError::OtherFile { target: item.target.clone(), path: item.source.clone() })
+        }
+        false => Ok(false),
+    }
+}
+
+/// Whether what is there has the same last bytes before `end`.
+fn is_same(files: &Files, source: &File, item: &Item, end: u64) -> io::Result<bool> {
+    let mut ends = [(); 2].map(|()| vec![0; end.min(SEAL_BYTES) as usize]);
+    let at = end - ends[0].len() as u64;
     source.read_exact_at(&mut ends[0], at)?;
     files.open(&item.target, OpenMode::Read)?.read_exact_at(&mut ends[1], at)?;
     Ok(ends[0] == ends[1])

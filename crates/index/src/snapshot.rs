@@ -213,7 +213,7 @@ fn fits(files: &Files, manifest: &Manifest, ledgers: &[LedgerSource]) -> bool {
 }
 
 /// The checksum of the last bytes before `end`.
-fn seal(files: &Files, path: &Path, end: u64) -> std::io::Result<u32> {
+pub(crate) fn seal(files: &Files, path: &Path, end: u64) -> std::io::Result<u32> {
     let mut bytes = vec![0; end.min(4096) as usize];
     let start = end - bytes.len() as u64;
     files.open(path, OpenMode::Read)?.read_exact_at(&mut bytes, start)?;

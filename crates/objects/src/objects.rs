@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::stream::{StreamExt as _, TryStreamExt as _};
-use mattock_env::{File, Remote, StoredFile};
+use mattock_env::{File, Files, Remote, StoredFile};
 use object_store::path::Path;
 use object_store::{Error, ObjectStore, ObjectStoreExt as _};
 
@@ -14,7 +14,7 @@ use crate::address::{Address, Kind};
 use crate::counts::{Counters, Counts};
 use crate::engine::Engine;
 use crate::error::ObjectsError;
-use crate::put::Put;
+use crate::put::{PART_BYTES, Put};
 use crate::ranges;
 use crate::stores;
 
@@ -42,6 +42,23 @@ struct Place {
     store: Arc<dyn ObjectStore>,
     path: Path,
     kind: Kind,
+}
+
+/// Removes what uploads that were killed have left of a file: the store writes to `name#1` first, which it hides and does not reuse.
+fn remove_staged(path: &Path) -> io::Result<()> {
+    let path = std::path::PathBuf::from(format!("/{path}"));
+    let (Some(directory), Some(name)) = (path.parent(), path.file_name()) else { return Ok(()) };
+    let files = Files::real();
+    let entries = match files.list(directory) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        entries => entries?,
+    };
+    let name = format!("{}#", name.to_string_lossy());
+    let is_number = |rest: &str| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit());
+    for entry in entries.iter().filter(|entry| entry.name.strip_prefix(&name).is_some_and(is_number)) {
+        files.remove_file(&directory.join(&entry.name))?;
+    }
+    Ok(())
 }
 
 impl Objects {
@@ -173,8 +190,11 @@ impl Remote for Objects {
         length: u64,
         sent: &mut dyn FnMut(u64) -> io::Result<()>,
     ) -> io::Result<()> {
-        let Place { store, path, .. } = self.place(url)?;
+        let Place { store, path, kind } = self.place(url)?;
         self.forget(url);
+        if kind == Kind::File && length > PART_BYTES {
+            remove_staged(&path)?;
+        }
         let put = Put { engine: &self.engine, counters: &self.counters, store, path, url };
         Ok(put.put(content, length, sent)?)
     }

@@ -12,7 +12,7 @@ use crate::engine::{Engine, Pending};
 use crate::error::ObjectsError;
 
 /// The least that a part has; smaller objects are sent as a whole.
-const PART_BYTES: u64 = 8 << 20;
+pub(crate) const PART_BYTES: u64 = 8 << 20;
 /// S3 takes 10,000 at most.
 const PARTS_MAX: u64 = 9_000;
 /// So many are under way at once.

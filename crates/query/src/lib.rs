@@ -39,6 +39,7 @@ mod pool;
 mod query;
 mod sampling;
 mod sealed;
+mod selection;
 mod session;
 pub mod sink;
 mod source;

@@ -62,7 +62,18 @@ impl Session {
             sink: ParquetSink::new(FileWriter { file, written: 0 }),
             rows: 0,
         };
-        let mut report = self.missing(&analyzer)?.run(&mut sink, progress, cancel)?;
+        let ran = self.missing(&analyzer).and_then(|query| query.run(&mut sink, progress, cancel));
+        let mut report = match ran {
+            Ok(report) => report,
+            Err(error) => {
+                // There is another error to tell of.
+                let _ = inner.files.remove_file(&unfinished);
+                return Err(match error {
+                    QueryError::Output(source) => QueryError::Io { path, source },
+                    error => error,
+                });
+            }
+        };
         report.rows = sink.rows;
         if sink.rows == 0 {
             inner.files.remove_file(&unfinished).map_err(io)?;

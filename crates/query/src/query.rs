@@ -8,6 +8,8 @@ use datafusion::execution::SessionState;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use futures::StreamExt as _;
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
 
 use crate::cancel::Cancel;
 use crate::content::tally::{Failures, Tally};
@@ -24,6 +26,30 @@ pub struct Query {
     pub(crate) tally: Arc<Tally>,
     pub(crate) seeds: Vec<u64>,
     pub(crate) as_of_ms: Option<i64>,
+}
+
+/// So many are computed ahead of what takes them.
+const BATCHES_WAITING: usize = 2;
+
+/// A task that goes when nobody waits for it any more, at the next place where it can.
+struct AbortOnDrop(JoinHandle<()>);
+
+impl AbortOnDrop {
+    /// Waits for its end, which is no cancellation; a panic of it goes on here.
+    async fn end(mut self) -> Result<bool, QueryError> {
+        if let Err(error) = (&mut self.0).await
+            && let Ok(panic) = error.try_into_panic()
+        {
+            std::panic::resume_unwind(panic);
+        }
+        Ok(false)
+    }
+}
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
 }
 
 /// How far a query has come.
@@ -85,8 +111,8 @@ impl Query {
         Ok(self.session.inner.runtime.block_on(planned)?)
     }
 
-    /// Runs it: rows go into `sink`, and `progress` is called now and then. Whatever happens, the sink is finished, so that what
-    /// it has written is whole.
+    /// Runs it: rows go into `sink`, and `progress` is called now and then. Stopped or not, the sink is finished, so that
+    /// what it has written is whole; if the query fails, the sink is told.
     pub fn run(
         self,
         sink: &mut dyn Sink,
@@ -99,12 +125,22 @@ impl Query {
         let mut rows = 0;
         let outcome = runtime.block_on(async {
             let mut stream = execute_stream(physical, self.state.task_ctx())?;
+            // Elsewhere: an operator may compute for minutes before it has a row to give, and is to be stopped all the same.
+            let (give, mut batches) = mpsc::channel(BATCHES_WAITING);
+            let running = tokio::spawn(async move {
+                while let Some(batch) = stream.next().await {
+                    if give.send(batch).await.is_err() {
+                        break;
+                    }
+                }
+            });
+            let running = AbortOnDrop(running);
             loop {
                 tokio::select! {
                     biased;
                     () = cancel.cancelled() => return Ok::<bool, QueryError>(true),
-                    batch = stream.next() => {
-                        let Some(batch) = batch else { return Ok(false) };
+                    batch = batches.recv() => {
+                        let Some(batch) = batch else { return running.end().await };
                         let batch = batch?;
                         sink.write(&batch).map_err(QueryError::Output)?;
                         rows += batch.num_rows() as u64;
@@ -114,7 +150,8 @@ impl Query {
                 progress(&self.progress(rows));
             }
         });
-        let finished = sink.finish().map_err(QueryError::Output);
+        let finished = if outcome.is_ok() { sink.finish() } else { sink.fail() };
+        let finished = finished.map_err(QueryError::Output);
         let cancelled = outcome?;
         finished?;
         progress(&self.progress(rows));

@@ -7,12 +7,14 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use datafusion::arrow::array::Array as _;
 use datafusion::catalog::{
     CatalogProvider as _, CatalogProviderList as _, MemoryCatalogProvider, MemoryCatalogProviderList,
     MemorySchemaProvider, TableProvider as _,
 };
+use datafusion::common::DataFusionError;
 use datafusion::common::cast::as_timestamp_millisecond_array;
 use datafusion::datasource::provider_as_source;
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
@@ -20,6 +22,7 @@ use datafusion::execution::{FunctionRegistry as _, SessionState, SessionStateBui
 use datafusion::functions_aggregate::expr_fn::max;
 use datafusion::logical_expr::{LogicalPlanBuilder, ident};
 use datafusion::prelude::{DataFrame, SessionConfig};
+use datafusion::sql::parser::Statement;
 use mattock_env::{Files, Random};
 use mattock_index::Snapshot;
 
@@ -39,6 +42,7 @@ use crate::options::{Language, Options};
 use crate::pool::SessionPool;
 use crate::query::Query;
 use crate::sampling::{self, sampled};
+use crate::sink::CONTENTS;
 use crate::source::Source;
 use crate::sql::complain::complain;
 use crate::sql::parse::parse;
@@ -50,6 +54,9 @@ use crate::wib::plan::Planner;
 /// Documents of one partition take at most so much memory, however much there is: more is not faster.
 const PARTITION_BYTES_MAX: usize = 4 << 20;
 
+/// So long threads have for stopping.
+const STOPPING: Duration = Duration::from_millis(200);
+
 /// See the module. Cheap to clone.
 #[derive(Clone)]
 pub struct Session {
@@ -58,7 +65,7 @@ pub struct Session {
 
 /// What all queries of a session share.
 pub(crate) struct Inner {
-    pub(crate) runtime: tokio::runtime::Runtime,
+    pub(crate) runtime: Threads,
     pub(crate) files: Files,
     pub(crate) source: Source,
     pub(crate) columns: Columns,
@@ -68,6 +75,25 @@ pub(crate) struct Inner {
     state: SessionState,
     options: Options,
     random: Mutex<Random>,
+}
+
+/// The threads that compute. Whoever is done with them does not wait long for one that was told to stop and computes on.
+pub(crate) struct Threads(Option<tokio::runtime::Runtime>);
+
+impl std::ops::Deref for Threads {
+    type Target = tokio::runtime::Runtime;
+
+    fn deref(&self) -> &tokio::runtime::Runtime {
+        self.0.as_ref().expect("they are there until they are dropped")
+    }
+}
+
+impl Drop for Threads {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.0.take() {
+            runtime.shutdown_timeout(STOPPING);
+        }
+    }
 }
 
 impl Session {
@@ -91,6 +117,7 @@ impl Session {
             .thread_name("mattock-query")
             .build()
             .map_err(QueryError::io(Path::new("threads")))?;
+        let runtime = Threads(Some(runtime));
         let state = first_state(environment(files, &options)?, &options)?;
         let random = Mutex::new(options.random.clone());
         let files = files.clone();
@@ -120,7 +147,8 @@ impl Session {
     }
 
     /// The plans of all queries in a text whose answers go to [`FilesSink`](crate::sink::FilesSink). In the Web-in-a-Box language `content`
-    /// means the document's bytes then, and the columns that give files their names are added; SQL says what it wants itself.
+    /// means the document's bytes then, which are added if neither they nor the main text are asked for, and so are the columns that give
+    /// files their names; SQL says what it wants itself.
     pub fn plan_files(&self, text: &str, language: Language) -> Result<Vec<Query>, QueryError> {
         if language == Language::Sql {
             return self.plan_all(text, language);
@@ -129,6 +157,9 @@ impl Session {
         for query in &mut queries {
             for column in query.columns.iter_mut().filter(|column| column.value == "content") {
                 column.value = BODY.to_string();
+            }
+            if !query.columns.iter().any(|column| CONTENTS.contains(&column.value.as_str())) {
+                query.columns.push(ast::Placed::new(BODY.to_string(), Span::default()));
             }
             for name in ["instance", "content_mime_detected", "content_mime_type"] {
                 let is_there = self.inner.columns.index().field_with_name(name).is_ok();
@@ -184,17 +215,31 @@ impl Session {
     }
 
     fn plan_sql(&self, text: &str) -> Result<Query, QueryError> {
-        let complain =
-            |error: datafusion::common::DataFusionError| complain(text, &self.inner.columns, &error);
-        let state = self.state();
-        let mut statement = parse(text).map_err(complain)?;
+        let statement = parse(text).map_err(|error| self.complain(text, &error))?;
         if !rewrite::is_query(&statement) {
             let hint = "begin with `select` or `with`";
             return Err(Complaint::at(text, Span::new(0, 0), "only queries are answered here")
                 .hint(hint)
                 .into());
         }
-        let named = rewrite::named(text, &self.inner.columns);
+        self.plan_statement(statement, text, &[text])
+    }
+
+    /// What is wrong with `text`.
+    pub(crate) fn complain(&self, text: &str, error: &DataFusionError) -> QueryError {
+        complain(text, &self.inner.columns, error)
+    }
+
+    /// The plan of a statement that was made of `words`; complaints are about `text`.
+    pub(crate) fn plan_statement(
+        &self,
+        mut statement: Statement,
+        text: &str,
+        words: &[&str],
+    ) -> Result<Query, QueryError> {
+        let complain = |error: DataFusionError| self.complain(text, &error);
+        let state = self.state();
+        let named = rewrite::named(words, &self.inner.columns);
         let seeds = rewrite::rewrite(&mut statement, &named, &mut || self.draw());
         let as_of_ms = self.as_of(!seeds.is_empty())?;
         let tally = Arc::new(Tally::default());
@@ -268,7 +313,7 @@ impl Session {
 
     /// The date that a query holds for: the one asked for, or for a sample that of the newest document there is, so that it can be
     /// drawn again when there are more.
-    fn as_of(&self, is_sample: bool) -> Result<Option<i64>, QueryError> {
+    pub(crate) fn as_of(&self, is_sample: bool) -> Result<Option<i64>, QueryError> {
         match self.inner.options.as_of_ms {
             None if is_sample => self.newest(),
             given => Ok(given),

@@ -1,8 +1,12 @@
 //! Answers in every format, and that what was stopped is whole.
 
+use std::io;
+
 use bytes::Bytes;
+use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use mattock_query::sink::{FilesSink, ParquetSink, TableSink};
+use mattock_query::sink::{FilesSink, ParquetSink, Sink, TableSink};
 use mattock_query::{Cancel, Language};
 
 use crate::world::{World, dir, pages};
@@ -76,4 +80,44 @@ http://c.example…           200  <html><head><title>Page 2<…
 https://a.exampl…           200  <html><head><title>Page 0<…
 ";
     assert_eq!(String::from_utf8(out).unwrap().lines().count(), expected.lines().count());
+}
+
+/// Says when the query has begun.
+struct Begun(std::sync::mpsc::Sender<()>);
+
+impl Sink for Begun {
+    fn begin(&mut self, _: &SchemaRef) -> io::Result<()> {
+        self.0.send(()).map_err(io::Error::other)
+    }
+
+    fn write(&mut self, _: &RecordBatch) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// It would take hours, and has no row to give before its end.
+#[test]
+fn a_query_that_only_computes_can_be_stopped() {
+    let world = World::new(pages(90));
+    let session = world.session();
+    let tables = ["a", "b", "c", "d", "e", "f"];
+    let from: Vec<String> = tables.iter().map(|name| format!("documents {name}")).collect();
+    let ordered: Vec<String> =
+        tables.windows(2).map(|two| format!("{}.url <> {}.url || 'x'", two[0], two[1])).collect();
+    let text = format!("select count(*) from {} where {}", from.join(", "), ordered.join(" and "));
+    let query = session.plan(&text, Language::Sql).unwrap();
+    let cancel = Cancel::new();
+    let (begun, began) = std::sync::mpsc::channel();
+    let stopping = cancel.clone();
+    let stopper = std::thread::spawn(move || {
+        began.recv().unwrap();
+        stopping.cancel();
+    });
+    let report = query.run(&mut Begun(begun), &mut |_| {}, &cancel).unwrap();
+    assert!(report.cancelled && report.rows == 0);
+    stopper.join().unwrap();
 }

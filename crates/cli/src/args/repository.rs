@@ -52,7 +52,7 @@ pub(crate) struct QueryArgs {
     #[arg(value_name = "DIR", value_parser = place())]
     pub(crate) dir: PathBuf,
 
-    /// The query: `select name where content match "Rust"`, or SQL with --sql. `-` reads it from stdin
+    /// The query: `select name where match(content, "Rust")`, or SQL with --sql. `-` reads it from stdin
     #[arg(value_name = "QUERY")]
     pub(crate) query: String,
 
@@ -216,11 +216,15 @@ pub(crate) struct ExportArgs {
     #[arg(long, value_enum)]
     pub(crate) format: ExportFormat,
 
+    /// Columns of parquet, jsonl and csv, like `url,title,language`: those of the index if not given
+    #[arg(long, value_name = "NAMES")]
+    pub(crate) columns: Option<String>,
+
     /// Where to
     #[arg(long, short, value_name = "PATH")]
     pub(crate) output: PathBuf,
 
-    /// Only documents for which this holds: the condition of a query, like `fetch_status = 200 && language = "deu"`
+    /// Only documents for which this holds: the condition of a query, `status = 200 && language = "deu"`, or of SQL, `fetch_status = 200 and title is not null`
     #[arg(long = "where", value_name = "CONDITION")]
     pub(crate) condition: Option<String>,
 
@@ -231,12 +235,30 @@ pub(crate) struct ExportArgs {
 /// What `mattock export` writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ExportFormat {
-    /// One WARC file of the records, as they are
+    /// One WARC file of the records, each verified
     Warc,
     /// A web archive collection with index and pages, for replay tools
     Wacz,
     /// A sorted index for replay tools
     Cdxj,
+    /// Columns, for other engines
+    Parquet,
+    /// Columns, one JSON object in a line for each document
+    Jsonl,
+    /// Columns, with a line of names
+    Csv,
+}
+
+impl ExportFormat {
+    /// The same as one of the formats that all commands have; `None` for archives.
+    pub(crate) fn of_rows(self) -> Option<RowFormat> {
+        match self {
+            ExportFormat::Parquet => Some(RowFormat::Parquet),
+            ExportFormat::Jsonl => Some(RowFormat::Jsonl),
+            ExportFormat::Csv => Some(RowFormat::Csv),
+            ExportFormat::Warc | ExportFormat::Wacz | ExportFormat::Cdxj => None,
+        }
+    }
 }
 
 /// Arguments of `mattock materialize`.
@@ -266,6 +288,10 @@ pub(crate) struct PublishArgs {
     /// Where to: a URL like s3://bucket/prefix, gs://bucket/prefix, az://container/prefix or file:///path, or a directory
     #[arg(value_name = "URL", value_parser = place())]
     pub(crate) target: PathBuf,
+
+    /// Put it in the place of what another repository has published there
+    #[arg(long)]
+    pub(crate) replace: bool,
 
     /// Print one JSON object with what was sent
     #[arg(long)]

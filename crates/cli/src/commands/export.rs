@@ -1,31 +1,49 @@
 //! `mattock export`: documents of a repository as files that other tools read.
+//!
+//! ```text
+//! index ─► rows that are wanted ─┬─► columns, by the sinks of queries
+//!                                ├─► lines of CDXJ
+//!                                └─► records, each verified ─► WARC ─► WACZ with index and pages
+//! ```
 
+mod originals;
+mod record;
 mod wacz;
+mod warc;
 
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
 use arrow_schema::SchemaRef;
-use indicatif::HumanCount;
-use mattock_env::{Env, File, OpenMode, located};
+use indicatif::{HumanCount, ProgressBar};
+use mattock_env::Env;
+use mattock_index::CdxjPlace;
 use mattock_query::sink::Sink;
-use mattock_query::{Cancel, Language, Session};
-use mattock_repository::RecordFetcher;
+use mattock_query::{Cancel, QueryError, Report, Session};
 
 use crate::args::repository::{ExportArgs, ExportFormat};
+use crate::args::rows::RowFormat;
+use crate::commands::query::{failures, shown};
 use crate::exit::{Ended, Usage};
 use crate::output;
 use crate::places::{self, Places};
+use crate::progress;
 use crate::repository::{Repository, options};
-use crate::signals;
+use crate::rows;
+use crate::unfinished::Unfinished;
+
+use warc::LeftOut;
 
 /// What lines of an index are made of.
 const COLUMNS: &str = "url_surtkey, url, fetch_time, fetch_status, record_type, content_mime_type, content_digest, warc_filename, \
                        warc_record_offset, warc_record_length";
+/// The order of replay tools.
+const BY_KEY: [&str; 2] = ["url_surtkey", "fetch_time"];
+/// The order in which archives are read the fastest.
+const BY_PLACE: [&str; 2] = ["warc_filename", "warc_record_offset"];
 
 pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<Ended> {
     let Places { env, .. } = Places::new();
@@ -34,40 +52,46 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<Ended> {
             Usage(format!("{} is there already: it is not overwritten", args.output.display())).into()
         );
     }
+    let format = args.format.of_rows();
+    if args.columns.is_some() && format.is_none() {
+        return Err(Usage("--columns are for --format parquet, jsonl and csv".into()).into());
+    }
     let repository = Repository::open(&env, &args.dir)?;
-    let session = repository.session(options(
-        &env,
-        &args.ask,
-        &args.dir,
-        args.condition.as_deref().unwrap_or_default(),
-    )?)?;
-    let cancel = Cancel::new();
-    let watched = cancel.clone();
-    signals::when_interrupted(move || watched.cancel());
+    let text = [args.condition.as_deref(), args.columns.as_deref()].map(Option::unwrap_or_default).join(" ");
+    let session = repository.session(options(&env, &args.ask, &args.dir, &text)?)?;
+    let cancel = progress::interruptible();
     let root = places::absolute(&args.dir)?;
+    let bar = progress::bar(false, 1, "{bar:30} {msg}");
     let export = Export {
         env: &env,
         root: &root,
         session: &session,
         condition: args.condition.as_deref(),
         cancel: &cancel,
+        bar: &bar,
     };
-    let unfinished = args.output.with_added_extension("unfinished");
-    let count = match args.format {
-        ExportFormat::Cdxj => export.cdxj(&mut BufWriter::new(output::create(&env, &unfinished)?), None)?,
-        ExportFormat::Warc => export
-            .warc(&mut BufWriter::with_capacity(1 << 20, output::create(&env, &unfinished)?))?
-            .len() as u64,
-        ExportFormat::Wacz => wacz::write(&export, &unfinished)?,
+    let exported = match format {
+        Some(format) => export.columns(args, format),
+        None => export.archive(args.format, &args.output),
     };
+    bar.finish_and_clear();
     if cancel.is_cancelled() {
-        env.files.remove_file(&unfinished)?;
         say!("Stopped: nothing was written.");
         return Ok(Ended::Interrupted);
     }
-    env.files.rename(&unfinished, &args.output)?;
+    let Exported { count, left_out, told } = exported?;
+    say_on!("{told}{left_out}");
     say!("{} instances are in {}", HumanCount(count), args.output.display());
-    Ok(Ended::Done)
+    Ok(if left_out.is_nothing() { Ended::Done } else { Ended::Failed })
+}
+
+/// What was exported.
+#[derive(Default)]
+struct Exported {
+    count: u64,
+    left_out: LeftOut,
+    /// What else there is to say.
+    told: String,
 }
 
 /// What is exported.
@@ -77,6 +101,7 @@ struct Export<'a> {
     session: &'a Session,
     condition: Option<&'a str>,
     cancel: &'a Cancel,
+    bar: &'a ProgressBar,
 }
 
 /// Where a record went.
@@ -85,68 +110,89 @@ struct Moved {
     offset: u64,
     new_offset: u64,
     new_length: u64,
+    /// It is one still.
+    is_revisit: bool,
 }
 
 impl Export<'_> {
-    /// Hands out the rows that are wanted, in some order.
+    /// An archive, or the index of one.
+    fn archive(&self, format: ExportFormat, path: &Path) -> anyhow::Result<Exported> {
+        let (file, out) = Unfinished::create(self.env, path)?;
+        let mut out = BufWriter::with_capacity(1 << 20, out);
+        let exported = match format {
+            ExportFormat::Wacz => wacz::write(self, out)?,
+            ExportFormat::Warc => {
+                let name = path.file_name().unwrap_or_default().to_string_lossy();
+                let (moved, left_out) = warc::write(self, &name, &mut out)?;
+                Exported { count: moved.len() as u64, left_out, told: String::new() }
+            }
+            _ => Exported { count: self.cdxj(&mut out, None)?, ..Exported::default() },
+        };
+        if !self.cancel.is_cancelled() {
+            file.keep()?;
+        }
+        Ok(exported)
+    }
+
+    /// Columns, as rows of a file; those of the index if none are named.
+    fn columns(&self, args: &ExportArgs, format: RowFormat) -> anyhow::Result<Exported> {
+        let schema = mattock_index::schema();
+        let all = || schema.fields().iter().map(|field| field.name().as_str()).collect::<Vec<_>>().join(", ");
+        let columns = args.columns.clone().unwrap_or_else(all);
+        let query = self.session.plan_selection(&columns, self.condition, &[])?;
+        let mut sink =
+            Rows { sink: rows::sink(self.env, Some(format), Some(&args.output))?, cancel: self.cancel };
+        let report = query.run(&mut sink, &mut |progress| shown(self.bar, progress), self.cancel);
+        let report = output_error(report)?;
+        Ok(Exported { count: report.rows, told: failures(&report), ..Exported::default() })
+    }
+
+    /// Hands out columns of the rows that are wanted, in some order.
     fn rows(
         &self,
-        order: &str,
+        columns: &str,
+        order: &[&str],
         visit: &mut dyn FnMut(&RecordBatch, usize) -> io::Result<()>,
-    ) -> anyhow::Result<()> {
-        let condition = self.condition.map(|condition| format!(" where ({condition})")).unwrap_or_default();
-        let query = format!("select {COLUMNS} from documents{condition} order by {order}");
-        let mut sink = Visiting(visit);
-        self.session.plan(&query, Language::Sql)?.run(&mut sink, &mut |_| {}, self.cancel)?;
-        Ok(())
+    ) -> anyhow::Result<Report> {
+        let query = self.session.plan_selection(columns, self.condition, order)?;
+        output_error(query.run(&mut Visiting(visit), &mut |_| {}, self.cancel))
     }
 
     /// Lines of an index, in order. With `moved` records are where they went.
     fn cdxj(&self, out: &mut dyn Write, moved: Option<(&str, &[Moved])>) -> anyhow::Result<u64> {
         let mut count = 0;
-        self.rows("url_surtkey, fetch_time", &mut |batch, row| {
-            count += 1;
-            match moved {
-                None => mattock_index::cdxj_line(batch, row, None, &mut *out),
-                Some((name, moved)) => {
-                    let (file, offset, _) = place(batch, row);
-                    let key = (file.as_str(), offset);
+        self.rows(COLUMNS, &BY_KEY, &mut |batch, row| {
+            let new_place = match moved {
+                None => None,
+                Some((file, moved)) => {
+                    let (name, offset, _) = place(batch, row);
+                    let key = (name.as_str(), offset);
                     match moved.binary_search_by(|one| (one.file.as_str(), one.offset).cmp(&key)) {
-                        Ok(at) => {
-                            let place = (name, moved[at].new_offset, moved[at].new_length);
-                            mattock_index::cdxj_line(batch, row, Some(place), &mut *out)
-                        }
-                        Err(_) => Ok(()),
+                        Ok(at) => Some(CdxjPlace {
+                            file,
+                            offset: moved[at].new_offset,
+                            length: moved[at].new_length,
+                            is_revisit: moved[at].is_revisit,
+                        }),
+                        // It was left out.
+                        Err(_) => return Ok(()),
                     }
                 }
-            }
+            };
+            count += 1;
+            self.bar.set_message(format!("{} lines of the index", HumanCount(count)));
+            mattock_index::cdxj_line(batch, row, new_place, &mut *out)
         })?;
         out.flush()?;
         Ok(count)
     }
+}
 
-    /// One file of all records, each a gzip member; where they went, in the order of where they were.
-    fn warc(&self, out: &mut dyn Write) -> anyhow::Result<Vec<Moved>> {
-        let mut moved = Vec::new();
-        let mut records = Records {
-            env: self.env,
-            root: self.root,
-            open: None,
-            fetcher: RecordFetcher::new(&self.env.files),
-            bytes: Vec::new(),
-        };
-        let mut at = 0;
-        self.rows("warc_filename, warc_record_offset", &mut |batch, row| {
-            let (file, offset, length) = place(batch, row);
-            let bytes = records.member(&file, offset, length).map_err(io::Error::other)?;
-            out.write_all(bytes)?;
-            let new_length = bytes.len() as u64;
-            moved.push(Moved { file, offset, new_offset: at, new_length });
-            at += new_length;
-            Ok(())
-        })?;
-        out.flush()?;
-        Ok(moved)
+/// What cannot be written says so itself.
+fn output_error(result: Result<Report, QueryError>) -> anyhow::Result<Report> {
+    match result {
+        Err(QueryError::Output(error)) => Err(error.into()),
+        other => Ok(other?),
     }
 }
 
@@ -155,41 +201,6 @@ fn place(batch: &RecordBatch, row: usize) -> (String, u64, u64) {
     let number = |name: &str| column(name).as_primitive::<Int32Type>().value(row) as u64;
     let file = output::text(column("warc_filename"), row).unwrap_or_default();
     (file, number("warc_record_offset"), number("warc_record_length"))
-}
-
-/// Reads records as gzip members.
-struct Records<'a> {
-    env: &'a Env,
-    root: &'a Path,
-    open: Option<(PathBuf, File)>,
-    fetcher: RecordFetcher,
-    bytes: Vec<u8>,
-}
-
-impl Records<'_> {
-    /// The record's gzip member: as it is, or made of what it is in.
-    fn member(&mut self, file: &str, offset: u64, length: u64) -> anyhow::Result<&[u8]> {
-        let path = located(self.root, file);
-        if self.open.as_ref().is_none_or(|(open, _)| *open != path) {
-            let opened = self.env.files.open(&path, OpenMode::Read);
-            self.open =
-                Some((path.clone(), opened.with_context(|| format!("cannot open {}", path.display()))?));
-        }
-        let (_, source) = self.open.as_ref().expect("it was just opened");
-        self.bytes.resize(usize::try_from(length)?, 0);
-        source
-            .read_exact_at(&mut self.bytes, offset)
-            .with_context(|| format!("cannot read {}", path.display()))?;
-        if !self.bytes.starts_with(b"\x1f\x8b") {
-            let record = self.fetcher.fetch(&path, offset, length)?;
-            let plain = output::record_bytes(&record);
-            let mut compressor = libdeflater::Compressor::new(libdeflater::CompressionLvl::fastest());
-            self.bytes.resize(compressor.gzip_compress_bound(plain.len()), 0);
-            let length = compressor.gzip_compress(&plain, &mut self.bytes)?;
-            self.bytes.truncate(length);
-        }
-        Ok(&self.bytes)
-    }
 }
 
 /// Takes an answer row by row.
@@ -207,4 +218,33 @@ impl Sink for Visiting<'_> {
     fn finish(&mut self) -> io::Result<()> {
         Ok(())
     }
+}
+
+/// An export is whole or not there, also if somebody stops it.
+struct Rows<'a> {
+    sink: Box<dyn Sink>,
+    cancel: &'a Cancel,
+}
+
+impl Sink for Rows<'_> {
+    fn begin(&mut self, schema: &SchemaRef) -> io::Result<()> {
+        self.sink.begin(schema)
+    }
+
+    fn write(&mut self, batch: &RecordBatch) -> io::Result<()> {
+        self.sink.write(batch)
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        if self.cancel.is_cancelled() { self.sink.fail() } else { self.sink.finish() }
+    }
+
+    fn fail(&mut self) -> io::Result<()> {
+        self.sink.fail()
+    }
+}
+
+/// Where an archive is that rows name.
+fn located(root: &Path, file: &str) -> PathBuf {
+    mattock_env::located(root, file)
 }

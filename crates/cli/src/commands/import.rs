@@ -1,20 +1,28 @@
 //! `mattock import`: takes foreign archives into a repository.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
+use anyhow::Context;
 use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressStyle};
 use mattock_env::{Env, OpenMode, is_url};
 use mattock_index::{Foreign, Imported};
+use mattock_query::Cancel;
 
 use crate::args::repository::ImportArgs;
 use crate::exit::{Ended, Usage};
 use crate::output;
 use crate::places::{self, Places};
+use crate::progress;
 use crate::repository::name_of;
+
+/// A file counts once all of it does, so nothing is half-way.
+const STOPPED: &str = "Stopped: the same command goes on, and reads again what was not read to its end.";
 
 pub(crate) fn run(args: &ImportArgs) -> anyhow::Result<Ended> {
     let Places { env, .. } = Places::new();
     let root = places::absolute(&args.dir)?;
+    let cancel = progress::interruptible();
     let mut foreign = Vec::new();
     let mut total = 0;
     for path in &args.archives {
@@ -22,7 +30,16 @@ pub(crate) fn run(args: &ImportArgs) -> anyhow::Result<Ended> {
         let found = env.files.entry(&path)?.filter(|entry| !entry.is_dir);
         let entry = found.ok_or_else(|| Usage(format!("there is no file {}", path.display())))?;
         total += entry.len;
-        foreign.push(if args.copy { copied(&env, &root, &path)? } else { in_place(&root, path)? });
+        foreign.push(match args.copy {
+            true => match copied(&env, &root, &path, &cancel) {
+                Err(_) if cancel.is_cancelled() => {
+                    say!("{STOPPED}");
+                    return Ok(Ended::Interrupted);
+                }
+                copied => copied?,
+            },
+            false => in_place(&root, path)?,
+        });
     }
     env.files.create_dir_all(&root)?;
     let style =
@@ -36,6 +53,7 @@ pub(crate) fn run(args: &ImportArgs) -> anyhow::Result<Ended> {
             before = 0;
             bar.set_message(one.path.file_name().unwrap_or_default().to_string_lossy().into_owned());
         }
+        progress::stop_if(&cancel, &bar, STOPPED);
         bar.inc(offset.saturating_sub(before));
         before = offset;
     })?;
@@ -63,7 +81,7 @@ fn in_place(root: &Path, path: PathBuf) -> anyhow::Result<Foreign> {
 }
 
 /// A copy below the repository. What is there already under that name, with that length, is that copy.
-fn copied(env: &Env, root: &Path, path: &Path) -> anyhow::Result<Foreign> {
+fn copied(env: &Env, root: &Path, path: &Path, cancel: &Cancel) -> anyhow::Result<Foreign> {
     let directory = root.join("warc");
     env.files.create_dir_all(&directory)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -77,7 +95,9 @@ fn copied(env: &Env, root: &Path, path: &Path) -> anyhow::Result<Foreign> {
         }
         return Err(Usage(format!("{} is there already, and is another file", target.display())).into());
     }
-    env.files.put(&source, length, &target, &mut |_| Ok(()))?;
+    let mut sent = |_| if cancel.is_cancelled() { Err(io::ErrorKind::Interrupted.into()) } else { Ok(()) };
+    let put = env.files.put(&source, length, &target, &mut sent);
+    put.with_context(|| format!("cannot write {}", target.display()))?;
     Ok(foreign)
 }
 

@@ -7,6 +7,7 @@ use mattock_index::Manifest;
 use crate::args::repository::IndexArgs;
 use crate::exit::{Ended, Usage};
 use crate::places::Places;
+use crate::progress;
 use crate::repository::Repository;
 
 pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Ended> {
@@ -20,7 +21,13 @@ pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Ended> {
         say!("warning: the list of parts could not be read; what was imported has to be imported again");
     }
     let bar = ProgressBar::new_spinner();
+    let cancel = progress::interruptible();
     let updated = repository.index(1, |rows| {
+        progress::stop_if(
+            &cancel,
+            &bar,
+            "Stopped: parts that were whole stay, and the same command goes on.",
+        );
         bar.inc(rows);
         bar.set_message(format!("{} rows", HumanCount(bar.position())));
     })?;

@@ -1,9 +1,10 @@
 //! `mattock publish`: puts a repository into object storage, from where it is asked by its URL.
 
 use std::io;
+use std::path::PathBuf;
 
 use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressStyle};
-use mattock_env::Env;
+use mattock_env::{Env, Random};
 use mattock_index::{Manifest, Sending};
 use mattock_query::Cancel;
 
@@ -17,14 +18,16 @@ use crate::signals;
 pub(crate) fn run(args: &PublishArgs) -> anyhow::Result<Ended> {
     let Places { env, .. } = Places::new();
     let (root, target) = (places::absolute(&args.dir)?, places::absolute(&args.target)?);
-    if root == target
-        || target == places::absolute(std::path::Path::new(&format!("file://{}", root.display())))?
+    // By another name, through a link for instance, the list that is there tells.
+    if [root.clone(), PathBuf::from(format!("file://{}", root.display()))]
+        .iter()
+        .any(|own| target.starts_with(own))
     {
-        return Err(
-            Usage(format!("{} is what would be published: name another place", target.display())).into()
-        );
+        let message = "is within what would be published: name another place";
+        return Err(Usage(format!("{} {message}", target.display())).into());
     }
-    let (repository, manifest) = indexed(&env, args)?;
+    let (repository, mut manifest) = indexed(&env, args)?;
+    mattock_index::identify(&env.files, &root, &mut manifest, &mut Random::from_entropy())?;
     let cancel = Cancel::new();
     let watched = cancel.clone();
     signals::when_interrupted(move || watched.cancel());
@@ -41,8 +44,15 @@ pub(crate) fn run(args: &PublishArgs) -> anyhow::Result<Ended> {
         }
         if cancel.is_cancelled() { Err(io::ErrorKind::Interrupted.into()) } else { Ok(()) }
     };
-    let published =
-        mattock_index::publish(&env.files, &root, &manifest, repository.archives(), &target, &mut told);
+    let published = mattock_index::publish(
+        &env.files,
+        &root,
+        &manifest,
+        repository.archives(),
+        &target,
+        args.replace,
+        &mut told,
+    );
     bar.finish_and_clear();
     if cancel.is_cancelled() {
         say!("Stopped: what was sent stays there, and the same command goes on with it.");

@@ -29,7 +29,10 @@ pub(crate) fn run(args: &QueryArgs) -> anyhow::Result<Ended> {
     let repository = Repository::open(env, &args.dir)?.with_features(args.features.dir.as_deref())?;
     let session = repository.session(options(env, &args.ask, &args.dir, &text)?)?;
     let language = if args.sql { Language::Sql } else { Language::Wib };
-    let queries = session.plan_all(&text, language)?;
+    let queries = match args.format {
+        Some(Format::Files) => session.plan_files(&text, language)?,
+        _ => session.plan_all(&text, language)?,
+    };
     if args.explain {
         for query in &queries {
             output::print(&query.explain()?.to_string())?;
@@ -98,7 +101,7 @@ fn sampled(seeds: &[u64], as_of_ms: Option<i64>) -> String {
     format!("sample: seed {}{}", seeds.join(", "), date.unwrap_or_default())
 }
 
-fn shown(bar: &ProgressBar, progress: &Progress) {
+pub(crate) fn shown(bar: &ProgressBar, progress: &Progress) {
     if let Some(total) = progress.bytes_total {
         bar.set_length(total.max(1));
         bar.set_position(progress.bytes);

@@ -25,3 +25,4 @@ mod robots;
 mod secured;
 mod served;
 mod why;
+mod written;

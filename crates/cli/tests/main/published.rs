@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::{Output, Stdio};
 
 use mattock_env::Files;
+use mattock_repository::WarcReader;
 
 use crate::process::{MATTOCK, Running, Scratch};
 use crate::served::{Served, world};
@@ -98,8 +99,23 @@ fn a_published_repository_gives_the_same_answers() {
         answers.push(rows(&scratch, &["history", place, "http://foreign.example/one"]));
         for format in ["warc", "cdxj"] {
             done(scratch.mattock(&["export", place, "--format", format, "--output", "exported"]));
-            let bytes = Files::real().read(&scratch.path().join("exported")).unwrap();
-            answers.push(vec![format!("{} bytes, {:?}", bytes.len(), bytes)]);
+            let path = scratch.path().join("exported");
+            let mut records = Vec::new();
+            if format == "warc" {
+                let mut reader = WarcReader::open(&Files::real(), &path).unwrap();
+                while let Some(record) = reader.next_record().unwrap() {
+                    records.push(format!(
+                        "{:?} {:?}",
+                        record.fields.iter().collect::<Vec<_>>(),
+                        record.block
+                    ));
+                }
+                // The one that describes the file is of now.
+                records.remove(0);
+            } else {
+                records.push(format!("{:?}", Files::real().read(&path).unwrap()));
+            }
+            answers.push(records);
             Files::real().remove_file(&scratch.path().join("exported")).unwrap();
         }
         answers
@@ -201,6 +217,48 @@ fn a_repository_by_url_is_filled() {
 }
 
 #[test]
+fn what_another_repository_has_published_stays() {
+    let scratch = Scratch::new("published_over");
+    for name in ["one", "two"] {
+        foreign(&scratch, &format!("{name}.warc"), name);
+        done(scratch.mattock(&["import", name, &format!("{name}.warc"), "--copy"]));
+    }
+    let titles =
+        |place: &str| rows(&scratch, &["query", place, "--quiet", "--sql", "select title from documents"]);
+    for (place, by) in [("plain", "plain"), ("far", &*format!("file://{}/far", scratch.path().display()))] {
+        done(scratch.mattock(&["publish", "one", by]));
+        let said = refused(&scratch, &["publish", "two", by]);
+        assert!(said.contains("another repository has published (1 rows)"), "{said}");
+        assert!(said.contains("--replace"), "{said}");
+        assert_eq!(titles(by), [r#"{"title":"Foreign one"}"#]);
+        // Whoever has read the list reads on: nothing that it names has another content.
+        let index = |name: &str| scratch.path().join(place).join("index").join(name);
+        let parts = || -> Vec<String> {
+            let entries = Files::real().list(&index("")).unwrap();
+            entries.into_iter().map(|entry| entry.name).filter(|name| name.starts_with("part-")).collect()
+        };
+        let before: Vec<_> =
+            parts().iter().map(|name| (name.clone(), Files::real().read(&index(name)).unwrap())).collect();
+        done(scratch.mattock(&["publish", "two", by, "--replace"]));
+        assert_eq!(titles(by), [r#"{"title":"Foreign two"}"#]);
+        assert_eq!((before.len(), parts().len()), (1, 2));
+        for (name, bytes) in before {
+            assert!(Files::real().read(&index(&name)).unwrap() == bytes, "{name}");
+        }
+        done(scratch.mattock(&["publish", "two", by]));
+        // A publication is still of where it came from.
+        let copy = format!("{place}-copy");
+        done(scratch.mattock(&["publish", "two", &copy]));
+        done(scratch.mattock(&["publish", place, &copy]));
+        assert_eq!(titles(&copy), [r#"{"title":"Foreign two"}"#]);
+    }
+    // An archive of another content is not overwritten.
+    scratch.write("plain/warc/two.warc", "something else");
+    let said = refused(&scratch, &["publish", "two", "plain"]);
+    assert!(said.contains("plain/warc/two.warc is there already, and is another file"), "{said}");
+}
+
+#[test]
 fn mistakes_with_urls() {
     let scratch = Scratch::new("mistakes_with_urls");
     foreign(&scratch, "one.warc", "one");
@@ -214,8 +272,18 @@ fn mistakes_with_urls() {
     );
     let itself = format!("file://{}/near", scratch.path().display());
     for target in ["near", &itself] {
-        assert!(refused(&scratch, &["publish", "near", target]).contains("is what would be published"));
+        assert!(
+            refused(&scratch, &["publish", "near", target]).contains("is within what would be published")
+        );
     }
+    // By another name it is known by its list.
+    std::os::unix::fs::symlink(scratch.path().join("near"), scratch.path().join("same")).unwrap();
+    let same = format!("file://{}/same", scratch.path().display());
+    assert!(refused(&scratch, &["publish", "near", &same]).contains("is a repository itself"));
+    // A directory has no place for what lies outside; a URL has.
+    let said = refused(&scratch, &["publish", "near", "plain"]);
+    assert!(said.contains("one.warc was imported from outside") && said.contains("/plain"), "{said}");
+    assert!(!scratch.is_there("plain/index/INDEX"));
     assert!(refused(&scratch, &["import", "other", "file:///no/such.warc"]).contains("there is no file"));
     // Paths that look a little like URLs are paths.
     for path in ["C:\\web", "C:/web", "a:b", "./s3://web"] {

@@ -210,6 +210,14 @@ impl Files {
         }
     }
 
+    /// Whether something has this name that no file can take the place of: a pipe, a device, a link to somewhere.
+    pub fn is_special(&self, path: &Path) -> io::Result<bool> {
+        match &self.kind {
+            Kind::Real if self.far(path).is_none() => real::is_special(path),
+            _ => Ok(false),
+        }
+    }
+
     /// Bytes that can still be written on the file system that holds `path`.
     pub fn free_bytes(&self, path: &Path) -> io::Result<u64> {
         if self.far(path).is_some() {
@@ -262,16 +270,11 @@ impl Files {
         }
         let temporary = aside(path)?;
         let file = self.open(&temporary, OpenMode::CreateOrTruncate)?;
-        let mut buffer = vec![0; 1 << 20];
-        let mut at = 0;
-        while at < length {
-            let count = buffer.len().min(usize::try_from(length - at).unwrap_or(usize::MAX));
-            content.read_exact_at(&mut buffer[..count], at)?;
-            file.write_all_at(&buffer[..count], at)?;
-            sent(count as u64)?;
-            at += count as u64;
+        if let Err(error) = copy(content, length, &file, sent) {
+            // There is another error to tell of.
+            let _ = self.remove_file(&temporary);
+            return Err(error);
         }
-        file.sync()?;
         self.rename(&temporary, path)?;
         self.sync_dir(&directory_of(path))
     }
@@ -284,6 +287,25 @@ impl Files {
         file.sync()?;
         Ok(temporary)
     }
+}
+
+/// Writes the first `length` bytes of a file to another one, and syncs it.
+fn copy(
+    content: &File,
+    length: u64,
+    file: &File,
+    sent: &mut dyn FnMut(u64) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut buffer = vec![0; 1 << 20];
+    let mut at = 0;
+    while at < length {
+        let count = buffer.len().min(usize::try_from(length - at).unwrap_or(usize::MAX));
+        content.read_exact_at(&mut buffer[..count], at)?;
+        file.write_all_at(&buffer[..count], at)?;
+        sent(count as u64)?;
+        at += count as u64;
+    }
+    file.sync()
 }
 
 /// Where a file is written before it takes the place of `path`.

@@ -54,6 +54,14 @@ pub(super) fn entry(path: &Path) -> io::Result<Option<StoredFile>> {
     }
 }
 
+pub(super) fn is_special(path: &Path) -> io::Result<bool> {
+    match std::fs::symlink_metadata(path) {
+        Ok(metadata) => Ok(!metadata.is_file() && !metadata.is_dir()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
 fn stored(name: String, metadata: &std::fs::Metadata) -> StoredFile {
     let is_dir = metadata.is_dir();
     StoredFile { name, len: if is_dir { 0 } else { metadata.len() }, is_dir }

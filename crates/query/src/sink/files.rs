@@ -1,8 +1,10 @@
 //! A directory with a file for each row, and `index.jsonl` with the other columns and the file's name.
 //!
-//! The content of a file is the column `body`, or else `content`, or else the first column of bytes or text that names nothing.
-//! Its name is the column `instance`, or the row's number, with the ending that the type of the document has:
-//! [`Session::plan_files`](crate::Session::plan_files) adds these columns.
+//! The content of a file is the column `body`, or else `content`, or else `text`, or else the first column of bytes; an answer that has none of
+//! these is refused. Its name is the column `instance`, or the row's number, with the ending that the type of the document has:
+//! [`Session::plan_files`](crate::Session::plan_files) adds these columns. Where there is no content there is no file, and `file` is null.
+//!
+//! `index.jsonl` has its name once all is there that it names. A query that fails takes the files along that it wrote.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -22,9 +24,16 @@ pub struct FilesSink {
     index_bytes: u64,
     rows: u64,
     content: Option<usize>,
+    is_main_text: bool,
     name: Option<usize>,
     kinds: Vec<usize>,
 }
+
+/// Columns that are the content of a file, the first of them that there is.
+pub(crate) const CONTENTS: [&str; 3] = ["body", "content", MAIN_TEXT];
+/// It has no markup, whatever the document is.
+const MAIN_TEXT: &str = "text";
+const INDEX: &str = "index.jsonl";
 
 /// Columns that say what a document is, the surer one first.
 const KINDS: [&str; 3] = ["content_mime_detected", "content_mime_type", "type"];
@@ -39,6 +48,7 @@ impl FilesSink {
             index_bytes: 0,
             rows: 0,
             content: None,
+            is_main_text: false,
             name: None,
             kinds: Vec::new(),
         }
@@ -59,9 +69,30 @@ impl FilesSink {
         }
         let is_text = self.content.is_some_and(|at| !is_bytes(batch.column(at).data_type()));
         name.push('.');
-        name.push_str(ending(&kind).unwrap_or(if is_text { "txt" } else { "bin" }));
+        name.push_str(match ending(&kind) {
+            Some(ending) if !self.is_main_text => ending,
+            _ if is_text => "txt",
+            _ => "bin",
+        });
         name
     }
+
+    fn unfinished(&self) -> PathBuf {
+        self.directory.join(format!("{INDEX}.unfinished"))
+    }
+
+    /// Puts a document into its file.
+    fn put(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        let path = self.directory.join(name);
+        let written = self.files.open(&path, OpenMode::CreateOrTruncate);
+        let written = written.and_then(|file| file.write_all_at(bytes, 0));
+        written.map_err(|error| named(&path, &error))
+    }
+}
+
+/// The same error with the file that it is about.
+fn named(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("cannot write {}: {error}", path.display()))
 }
 
 fn is_bytes(data_type: &DataType) -> bool {
@@ -99,24 +130,33 @@ fn ending(kind: &str) -> Option<&'static str> {
 
 impl Sink for FilesSink {
     fn begin(&mut self, schema: &SchemaRef) -> io::Result<()> {
-        self.files.create_dir_all(&self.directory)?;
-        self.index = Some(self.files.open(&self.directory.join("index.jsonl"), OpenMode::CreateOrTruncate)?);
         let place = |name: &str| schema.fields().iter().position(|field| field.name() == name);
         self.name = place("instance");
         self.kinds = KINDS.iter().filter_map(|name| place(name)).collect();
-        self.content = place("body").or_else(|| place("content")).or_else(|| {
-            let is_taken = |at: usize| Some(at) == self.name || self.kinds.contains(&at);
-            let holds = |data_type: &DataType| is_bytes(data_type) || data_type.is_string();
-            let mut fields = schema.fields().iter().enumerate();
-            fields.find(|(at, field)| !is_taken(*at) && holds(field.data_type())).map(|(at, _)| at)
-        });
+        let bytes = || schema.fields().iter().position(|field| is_bytes(field.data_type()));
+        self.content = CONTENTS.iter().find_map(|name| place(name)).or_else(bytes);
+        let Some(content) = self.content else {
+            let message = "no column is the content of a file: ask for `body` (the document's bytes), `content` or `text`";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+        };
+        self.is_main_text = schema.field(content).name() == MAIN_TEXT;
+        self.files.create_dir_all(&self.directory).map_err(|error| named(&self.directory, &error))?;
+        // What stands there is of another answer, whose files may now be replaced.
+        for path in [self.directory.join(INDEX), self.unfinished()] {
+            if self.files.entry(&path)?.is_some() {
+                self.files.remove_file(&path)?;
+            }
+        }
+        let path = self.unfinished();
+        let index = self.files.open(&path, OpenMode::CreateOrTruncate);
+        self.index = Some(index.map_err(|error| named(&path, &error))?);
         Ok(())
     }
 
     fn write(&mut self, batch: &RecordBatch) -> io::Result<()> {
         let mut lines = String::new();
         for row in 0..batch.num_rows() {
-            let name = self.file_name(batch, row);
+            let mut file = "null".to_owned();
             if let Some(column) =
                 self.content.map(|at| batch.column(at)).filter(|column| column.is_valid(row))
             {
@@ -130,9 +170,9 @@ impl Sink for FilesSink {
                         plain.as_bytes()
                     }
                 };
-                self.files
-                    .open(&self.directory.join(&name), OpenMode::CreateOrTruncate)?
-                    .write_all_at(bytes, 0)?;
+                let name = self.file_name(batch, row);
+                self.put(&name, bytes)?;
+                file = format!("\"{name}\"");
             }
             let without: Vec<usize> = self.content.into_iter().collect();
             let start = lines.len();
@@ -140,11 +180,12 @@ impl Sink for FilesSink {
             // The name goes in front of the other members.
             let rest = lines.split_off(start + 1);
             let comma = if rest == "}" { "" } else { "," };
-            lines.push_str(&format!("\"file\":\"{name}\"{comma}{rest}\n"));
+            lines.push_str(&format!("\"file\":{file}{comma}{rest}\n"));
             self.rows += 1;
         }
         if let Some(index) = &self.index {
-            index.write_all_at(lines.as_bytes(), self.index_bytes)?;
+            let written = index.write_all_at(lines.as_bytes(), self.index_bytes);
+            written.map_err(|error| named(&self.unfinished(), &error))?;
             self.index_bytes += lines.len() as u64;
         }
         Ok(())
@@ -152,6 +193,20 @@ impl Sink for FilesSink {
 
     fn finish(&mut self) -> io::Result<()> {
         self.index = None;
-        Ok(())
+        self.files.rename(&self.unfinished(), &self.directory.join(INDEX))
+    }
+
+    fn fail(&mut self) -> io::Result<()> {
+        self.index = None;
+        let path = self.unfinished();
+        let index = self.files.read(&path)?;
+        let names = index.split(|byte| *byte == b'\n').filter_map(|line| line.strip_prefix(b"{\"file\":\""));
+        for name in names.filter_map(|rest| rest.split(|byte| *byte == b'"').next()) {
+            let path = self.directory.join(String::from_utf8_lossy(name).as_ref());
+            if self.files.entry(&path)?.is_some() {
+                self.files.remove_file(&path)?;
+            }
+        }
+        self.files.remove_file(&path)
     }
 }

@@ -21,6 +21,7 @@ use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
 
 pub use csv::CsvSink;
+pub(crate) use files::CONTENTS;
 pub use files::FilesSink;
 pub use json::JsonSink;
 pub use parquet::ParquetSink;
@@ -32,8 +33,13 @@ pub trait Sink {
     fn begin(&mut self, schema: &SchemaRef) -> io::Result<()>;
     /// Rows of that schema.
     fn write(&mut self, batch: &RecordBatch) -> io::Result<()>;
-    /// Called last, once, also if the query failed or was stopped: after it what was written is whole.
+    /// Called last, once, also if the query was stopped: after it what was written is whole.
     fn finish(&mut self) -> io::Result<()>;
+    /// Called in its place if the query failed, so that what was written is not taken for an answer. Where somebody has seen rows already, as on
+    /// a terminal, the rest of them is shown.
+    fn fail(&mut self) -> io::Result<()> {
+        self.finish()
+    }
 }
 
 /// Keeps the rows, for small answers and for tests.

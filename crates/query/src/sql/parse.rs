@@ -5,15 +5,17 @@
 
 use datafusion::common::{DataFusionError, Result, not_impl_err, plan_err};
 use datafusion::sql::parser::{DFParserBuilder, Statement};
+use datafusion::sql::sqlparser::ast::Expr;
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::keywords::Keyword;
-use datafusion::sql::sqlparser::parser::ParserError;
-use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
+use datafusion::sql::sqlparser::parser::{Parser, ParserError};
+use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 
-/// The one statement of a text.
-pub(crate) fn parse(text: &str) -> Result<Statement> {
-    let dialect = GenericDialect {};
-    let tokens = Tokenizer::new(&dialect, text).tokenize_with_location();
+const DIALECT: GenericDialect = GenericDialect {};
+
+/// The words of a text.
+fn tokens(text: &str) -> Result<Vec<TokenWithSpan>> {
+    let tokens = Tokenizer::new(&DIALECT, text).tokenize_with_location();
     let mut tokens = tokens.map_err(|error| DataFusionError::from(ParserError::from(error)))?;
     for token in &mut tokens {
         if let Token::Word(word) = &mut token.token
@@ -22,7 +24,21 @@ pub(crate) fn parse(text: &str) -> Result<Statement> {
             word.keyword = Keyword::NoKeyword;
         }
     }
-    let mut statements = DFParserBuilder::new(tokens).with_dialect(&dialect).build()?.parse_statements()?;
+    Ok(tokens)
+}
+
+/// The condition that a text is.
+pub(crate) fn parse_condition(text: &str) -> Result<Expr> {
+    let mut parser = Parser::new(&DIALECT).with_tokens_with_locations(tokens(text)?);
+    let condition = parser.parse_expr().map_err(DataFusionError::from)?;
+    parser.expect_token(&Token::EOF).map_err(DataFusionError::from)?;
+    Ok(condition)
+}
+
+/// The one statement of a text.
+pub(crate) fn parse(text: &str) -> Result<Statement> {
+    let parser = DFParserBuilder::new(tokens(text)?).with_dialect(&DIALECT);
+    let mut statements = parser.build()?.parse_statements()?;
     if statements.len() > 1 {
         return not_impl_err!("The context currently only supports a single SQL statement");
     }

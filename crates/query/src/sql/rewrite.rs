@@ -16,10 +16,11 @@ use crate::documents::DOCUMENTS;
 use crate::sampling::{INSTANCE, SAMPLED};
 use crate::sql::athena;
 
-/// The columns beside those of the index that words of the text may mean, each once.
-pub(crate) fn named(text: &str, columns: &Columns) -> Vec<Column> {
+/// The columns beside those of the index that words of the texts may mean, each once.
+pub(crate) fn named(texts: &[&str], columns: &Columns) -> Vec<Column> {
     // What cannot be cut into words cannot be parsed either, which is said better there.
-    let tokens = Tokenizer::new(&GenericDialect {}, text).tokenize().unwrap_or_default();
+    let words = |text: &&str| Tokenizer::new(&GenericDialect {}, text).tokenize().unwrap_or_default();
+    let tokens = texts.iter().flat_map(words);
     let mut seen = BTreeSet::new();
     let mut found = Vec::new();
     for token in tokens {

@@ -38,6 +38,20 @@ pub fn parse(text: &str) -> Result<Vec<Query>, Complaint> {
     Ok(queries)
 }
 
+/// The condition that `text` is.
+pub(crate) fn parse_condition(text: &str) -> Result<Condition, Complaint> {
+    let mut parser = Parser { text, tokens: tokens(text)?, next: 0, depth: 0 };
+    let condition = parser.condition()?;
+    if parser.peek() == &Token::End { Ok(condition) } else { Err(parser.trailing()) }
+}
+
+/// The names in `text`, with commas between them.
+pub(crate) fn parse_names(text: &str) -> Result<Vec<Placed<String>>, Complaint> {
+    let mut parser = Parser { text, tokens: tokens(text)?, next: 0, depth: 0 };
+    let names = parser.names()?;
+    if parser.peek() == &Token::End { Ok(names) } else { Err(parser.expected("a comma")) }
+}
+
 struct Parser<'a> {
     text: &'a str,
     tokens: Vec<Placed<Token>>,
@@ -110,10 +124,7 @@ impl Parser<'_> {
                 _ => complaint,
             });
         }
-        let mut columns = vec![self.name("a column")?];
-        while self.take(",") {
-            columns.push(self.name("a column")?);
-        }
+        let columns = self.names()?;
         let condition = if self.take("where") { Some(self.condition()?) } else { None };
         let span = self.span();
         let behind = self.sampling()?;
@@ -189,6 +200,14 @@ impl Parser<'_> {
             }
             _ => Err(self.expected(what)),
         }
+    }
+
+    fn names(&mut self) -> Result<Vec<Placed<String>>, Complaint> {
+        let mut names = vec![self.name("a column")?];
+        while self.take(",") {
+            names.push(self.name("a column")?);
+        }
+        Ok(names)
     }
 
     fn string(&mut self, what: &str) -> Result<Placed<String>, Complaint> {

@@ -69,6 +69,18 @@ impl Planner<'_> {
         Ok(found)
     }
 
+    /// Complains of the first name that is no column, or that stands there twice.
+    pub(crate) fn check(&self, names: &[Placed<String>]) -> Result<(), Complaint> {
+        for (at, name) in names.iter().enumerate() {
+            self.column(name)?;
+            if names[..at].iter().any(|other| other.value == name.value) {
+                let message = format!("`{}` is there already", name.value);
+                return Err(Complaint::at(self.text, name.span, message));
+            }
+        }
+        Ok(())
+    }
+
     fn column(&self, name: &Placed<String>) -> Result<Column, Complaint> {
         self.columns.find(&name.value).ok_or_else(|| unknown(self.text, name.span, &name.value, self.columns))
     }

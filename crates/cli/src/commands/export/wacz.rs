@@ -4,25 +4,26 @@
 //! and `datapackage.json` with the SHA-256 of each.
 
 use std::io::{self, Seek, Write};
-use std::path::Path;
 
+use indicatif::HumanCount;
 use sha2::{Digest, Sha256};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-use super::Export;
+use super::{BY_KEY, COLUMNS, Export, Exported, warc};
+use crate::commands::query::failures;
 use crate::output;
 
 const ARCHIVE: &str = "data.warc.gz";
 
-/// Writes the collection; how many instances it has.
-pub(super) fn write(export: &Export<'_>, path: &Path) -> anyhow::Result<u64> {
-    let mut zip = ZipWriter::new(output::create(export.env, path)?);
+/// Writes the collection.
+pub(super) fn write(export: &Export<'_>, out: impl Write + Seek) -> anyhow::Result<Exported> {
+    let mut zip = ZipWriter::new(out);
     let stored = SimpleFileOptions::default().compression_method(CompressionMethod::Stored).large_file(true);
     let mut resources = Vec::new();
     zip.start_file(format!("archive/{ARCHIVE}"), stored)?;
     let mut counted = Counted::new(&mut zip);
-    let moved = export.warc(&mut counted)?;
+    let (moved, left_out) = warc::write(export, ARCHIVE, &mut counted)?;
     resources.push(counted.told("archive", ARCHIVE));
     zip.start_file("indexes/index.cdx", stored)?;
     let mut counted = Counted::new(&mut zip);
@@ -30,7 +31,7 @@ pub(super) fn write(export: &Export<'_>, path: &Path) -> anyhow::Result<u64> {
     resources.push(counted.told("indexes", "index.cdx"));
     zip.start_file("pages/pages.jsonl", stored)?;
     let mut counted = Counted::new(&mut zip);
-    pages(export, &mut counted)?;
+    let told = pages(export, &mut counted)?;
     resources.push(counted.told("pages", "pages.jsonl"));
     zip.start_file("datapackage.json", stored)?;
     let package = serde_json::json!({
@@ -46,25 +47,35 @@ pub(super) fn write(export: &Export<'_>, path: &Path) -> anyhow::Result<u64> {
     let digest = serde_json::json!({"path": "datapackage.json", "hash": hash(&Sha256::digest(&package))});
     zip.write_all(&serde_json::to_vec_pretty(&digest)?)?;
     zip.finish()?.flush()?;
-    Ok(count)
+    Ok(Exported { count, left_out, told })
 }
 
-/// Pages that came whole: what a reader can begin with.
-fn pages(export: &Export<'_>, out: &mut dyn Write) -> anyhow::Result<()> {
+/// Pages that came whole: what a reader can begin with. What went wrong with titles is told.
+fn pages(export: &Export<'_>, out: &mut dyn Write) -> anyhow::Result<String> {
     writeln!(
         out,
         "{}",
         serde_json::json!({"format": "json-pages-1.0", "id": "pages", "title": "All pages"})
     )?;
-    export.rows("url_surtkey, fetch_time", &mut |batch, row| {
+    let columns = format!("{COLUMNS}, instance, title");
+    let mut count = 0;
+    let report = export.rows(&columns, &BY_KEY, &mut |batch, row| {
         let text = |name: &str| output::text(batch.column_by_name(name).expect("it was asked for"), row);
         let is_page = text("content_mime_type").is_some_and(|kind| kind.contains("html"));
         if is_page && output::status(batch, row) == Some(200) {
             let time = output::time(batch, row).map(crate::times::text);
-            writeln!(out, "{}", serde_json::json!({"url": text("url"), "ts": time}))?;
+            // Validators want a title; a page that has none is known by its URL.
+            let title = text("title").filter(|title| !title.is_empty()).or_else(|| text("url"));
+            let page = serde_json::json!({
+                "id": text("instance"), "url": text("url"), "ts": time, "title": title,
+            });
+            writeln!(out, "{page}")?;
+            count += 1;
+            export.bar.set_message(format!("{} pages", HumanCount(count)));
         }
         Ok(())
-    })
+    })?;
+    Ok(failures(&report))
 }
 
 fn hash(digest: &[u8]) -> String {
