@@ -195,7 +195,7 @@ impl Session {
                 .into());
         }
         let named = rewrite::named(text, &self.inner.columns);
-        let seeds = rewrite::rewrite(&mut statement, &named, &mut || self.draw());
+        let seeds = rewrite::rewrite(text, &mut statement, &named, &mut || self.draw())?;
         let as_of_ms = self.as_of(!seeds.is_empty())?;
         let tally = Arc::new(Tally::default());
         let table = self.table(named, as_of_ms, None, &tally)?;
