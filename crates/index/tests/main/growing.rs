@@ -57,7 +57,7 @@ impl Grown {
             self.ledger.append(&row).unwrap();
         }
         self.next += count;
-        let bytes = self.ledger.mark(&mut Unsynced::new(&self.env.files)).unwrap();
+        let bytes = self.ledger.mark(&mut Unsynced::new(&self.env.files), self.env.clock.unix()).unwrap();
         if committed {
             self.source.bytes = bytes;
         }
