@@ -27,7 +27,7 @@ use crate::content::exec::ContentExec;
 use crate::content::meter::MeterExec;
 use crate::content::tally::Tally;
 use crate::error::QueryError;
-use crate::query::Query;
+use crate::query::{Dates, Query};
 use crate::store::path_of;
 
 /// See the module.
@@ -55,8 +55,8 @@ pub struct Explanation {
     pub archive_bytes: u64,
     /// Seeds of samples.
     pub seeds: Vec<u64>,
-    /// The date that the answer holds for: milliseconds since 1970.
-    pub as_of_ms: Option<i64>,
+    /// The dates that the answer holds for.
+    pub dates: Dates,
     /// The plan, an operator a line.
     pub plan: String,
 }
@@ -67,7 +67,7 @@ impl Query {
         let physical = self.physical()?;
         let mut explanation = Explanation {
             seeds: self.seeds.clone(),
-            as_of_ms: self.as_of_ms,
+            dates: self.dates,
             plan: displayable(physical.as_ref()).indent(false).to_string(),
             ..Explanation::default()
         };
@@ -289,8 +289,11 @@ impl fmt::Display for Explanation {
         for seed in &self.seeds {
             writeln!(formatter, "sample: seed {seed}")?;
         }
-        if let Some(date) = self.as_of_ms.and_then(crate::wib::print_date) {
+        if let Some(date) = self.dates.as_of_ms.and_then(crate::wib::print_date) {
             writeln!(formatter, "as of: {date}")?;
+        }
+        if let Some(date) = self.dates.inserted_by_ms.and_then(crate::wib::print_date) {
+            writeln!(formatter, "inserted by: {date}")?;
         }
         write!(formatter, "plan:\n{}", self.plan)
     }

@@ -1,8 +1,9 @@
-//! Samples as SQL asks for them.
+//! Samples as SQL asks for them, and samples that are drawn again.
 
-use mattock_query::{Language, QueryError, Session};
+use mattock_query::{Dates, Language, QueryError, Session};
+use proptest::prelude::*;
 
-use crate::world::{Doc, World, pages, run, sql};
+use crate::world::{DAY_MS, Doc, START_MS, World, pages, run, sql, wib};
 
 /// What `mattock query` says of a query that cannot be understood.
 fn complaint(session: &Session, text: &str) -> String {
@@ -47,7 +48,7 @@ fn a_table_sample_is_the_sample_of_its_share_and_seed() {
         let (rows, report) = run(session.plan(&format!("select url from {sample}"), Language::Sql).unwrap());
         assert_eq!(rows, expected(share, seed), "{sample}");
         assert_eq!(report.seeds, [seed], "{sample}");
-        assert!(report.as_of_ms.is_some(), "{sample}");
+        assert!(report.dates.inserted_by_ms.is_some(), "{sample}");
     }
     let text = "select documents.url from documents tablesample bernoulli (10) repeatable (7) \
                 where documents.fetch_status = 200 and url in (select url from documents tablesample system (50) repeatable (7))";
@@ -125,4 +126,73 @@ fn what_is_no_sample_of_ours_is_refused_at_its_place() {
     }
     let below = complaint(&session, "select url from documents where sampled(-0.5, 1)");
     assert!(below.starts_with("a probability is a number from 0 to 1") && below.contains('^'), "{below}");
+}
+
+#[test]
+fn what_is_added_later_is_not_in_a_sample_of_before_however_old_it_is() {
+    let day = |day: i64| START_MS + day * DAY_MS;
+    let doc = |number: i64, fetched: i64, inserted: Option<i64>| {
+        let mut doc = Doc::page(&format!("http://a.b/{number}"), fetched, "x");
+        doc.inserted_ms = inserted.map(day);
+        doc
+    };
+    // Of an index that did not know yet, then of a checkpoint.
+    let mut world = World::new((0..40).map(|number| doc(number, number % 5, None)).collect());
+    world.add((40..90).map(|number| doc(number, 5 + number % 5, Some(12))).collect());
+    let text = "[samplingProb=0.5, samplingSeed=3] select name";
+    let (first, report) = run(world.session().plan(text, Language::Wib).unwrap());
+    assert_eq!(report.dates, Dates { as_of_ms: None, inserted_by_ms: Some(day(12)) });
+    // Visits that were over later, and an archive from years ago.
+    world.add((90..150).map(|number| doc(number, 7, Some(13))).collect());
+    world.add((150..200).map(|number| doc(number, -4000, Some(14))).collect());
+    let then = world.session_with(|options| options.inserted_by_ms = report.dates.inserted_by_ms);
+    assert_eq!(wib(&then, text), first);
+    assert_eq!(sql(&then, "select count(*) as n from documents"), [r#"{"n":90}"#]);
+    let older = world.session_with(|options| options.as_of_ms = Some(day(4)));
+    let (fetched, report) = run(older.plan(text, Language::Wib).unwrap());
+    assert!(fetched.len() > 30, "what had been fetched by then: {}", fetched.len());
+    assert_eq!(report.dates, Dates { as_of_ms: Some(day(4)), inserted_by_ms: Some(day(14)) });
+    // Everywhere the time is there, also of rows that have none themselves.
+    let session = world.session();
+    let counts = "select insertionDate, count(*) as n from documents where insertion_time >= to_timestamp_millis(970790400000) \
+                  group by 1 order by 1";
+    let asked = sql(&session, counts);
+    assert_eq!(asked.len(), 3, "{asked:?}");
+    assert_eq!(wib(&session, "select name where insertionDate < Date(\"2000/10/06\")").len(), 40);
+    assert_eq!(wib(&session, "select name where date < Date(\"2000/10/06\")").len(), 90);
+    assert_eq!(
+        wib(&session, "select insertionDate, title where name = \"http://a.b/3\""),
+        [r#"{"insertionDate":"2000-10-04T00:00:00Z","title":"x"}"#]
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+
+    /// Documents of any age come in batches; what an index of an earlier version holds comes first.
+    #[test]
+    fn a_sample_is_unchanged_by_later_insertions(
+        batches in proptest::collection::vec(proptest::collection::vec((0..60i64, 0..3usize), 1..25), 2..6),
+        has_undated in any::<bool>(),
+        probability in 0.0..=1.0f64,
+        seed in any::<u64>(),
+    ) {
+        let mut world = World::new(Vec::new());
+        let text = format!("[samplingProb={probability}, samplingSeed={seed}] select name, title");
+        let mut drawn: Vec<(Option<i64>, Vec<String>)> = Vec::new();
+        for (at, batch) in batches.iter().enumerate() {
+            let inserted = (!has_undated || at > 0).then(|| START_MS + (100 + at as i64) * DAY_MS);
+            let page = |(number, (day, host)): (usize, &(i64, usize))| Doc {
+                inserted_ms: inserted,
+                ..Doc::page(&format!("http://h{host}.org/{at}/{number}"), *day, "x")
+            };
+            world.add(batch.iter().enumerate().map(page).collect());
+            let (rows, report) = run(world.session().plan(&text, Language::Wib).unwrap());
+            drawn.push((report.dates.inserted_by_ms, rows));
+            for (date, rows) in &drawn {
+                let then = world.session_with(|options| options.inserted_by_ms = *date);
+                prop_assert_eq!(&wib(&then, &text), rows);
+            }
+        }
+    }
 }
