@@ -22,6 +22,8 @@ pub(crate) struct Repository {
     env: Env,
     root: PathBuf,
     ledgers: Vec<LedgerSource>,
+    /// Whether somebody was crawling when it was looked at.
+    in_use: bool,
     /// The files of the crawl's archive, as rows name them, and what of them is committed.
     archives: Vec<(String, u64)>,
     /// Where its features are, if somewhere else.
@@ -48,13 +50,16 @@ impl Repository {
                 env: env.clone(),
                 root: root.clone(),
                 ledgers: Vec::new(),
+                in_use: false,
                 archives,
                 features: None,
                 options,
             });
         }
+        let mut in_use = false;
         let ledgers = match SavedCrawl::open(env, root) {
             Ok(saved) => {
+                in_use = saved.is_in_use();
                 let named = |(name, bytes): (&String, &u64)| (format!("{ARCHIVE}/{name}"), *bytes);
                 archives.extend(saved.archive().iter().map(named));
                 let ledgers = saved.ledgers().into_iter();
@@ -69,7 +74,15 @@ impl Repository {
             }
             Err(error) => return Err(error.into()),
         };
-        Ok(Repository { env: env.clone(), root: root.clone(), ledgers, archives, features: None, options })
+        Ok(Repository {
+            env: env.clone(),
+            root: root.clone(),
+            ledgers,
+            in_use,
+            archives,
+            features: None,
+            options,
+        })
     }
 
     /// The same with features that were built into another directory, if one is named.
@@ -118,6 +131,9 @@ impl Repository {
         }
         let (parts, tail) = (snapshot.parts().to_vec(), snapshot.tail().to_vec());
         let mut source = Source::new(&self.root, mattock_index::schema(), parts, tail);
+        source.undated = snapshot.has_undated();
+        // Something may have been imported since the last checkpoint, and the next one may be of a moment before that.
+        source.settled_ms = snapshot.ledgers_ms().filter(|_| self.in_use);
         let (files, root, features) = (self.env.files.clone(), self.root.clone(), self.features.clone());
         source.by_url = Arc::new(move || columns(&files, &root, features.as_deref()));
         Ok(Session::with_source(&self.env.files, source, options)?)
@@ -176,6 +192,7 @@ pub(crate) fn engine_options(args: &EngineArgs, dir: &Path) -> anyhow::Result<Op
     options.memory_bytes = usize::try_from(args.memory).context("so much memory there is not")?;
     options.threads = args.threads.unwrap_or_else(|| cores(dir));
     options.as_of_ms = args.as_of.as_deref().map(milliseconds).transpose()?;
+    options.inserted_by_ms = args.inserted_by.as_deref().map(milliseconds).transpose()?;
     Ok(options)
 }
 

@@ -27,7 +27,7 @@ use mattock_frontier::split::{self, Divided, DivisionOptions};
 use mattock_repository::LedgerReader;
 use mattock_weburl::WebUrl;
 
-use crate::checkpoint::{Checkpoint, Era, PartitionRecord};
+use crate::checkpoint::{Checkpoint, Era, PartitionRecord, moment};
 use crate::directory::Directory;
 use crate::member::frontier_options;
 use crate::summary::Totals;
@@ -149,7 +149,7 @@ impl Division<'_> {
         }
         let checkpoint = Checkpoint {
             number,
-            unix_micros: self.env.clock.unix().as_micros(),
+            unix_micros: moment(self.env.clock.unix(), from.unix_micros),
             end: None,
             partitions: records(from, &divided.counts),
             layout: from.layout + 1,

@@ -204,6 +204,11 @@ impl SavedCrawl {
         bytes.map(|bytes| LedgerReader::open(&self.env.files, &path, bytes)).transpose()
     }
 
+    /// Whether somebody is crawling: a checkpoint may be under way that is of an earlier moment than now.
+    pub fn is_in_use(&self) -> bool {
+        self.directory.is_in_use()
+    }
+
     /// All ledgers with anything in them, those of earlier divisions first.
     pub fn ledgers(&self) -> Vec<SavedLedger> {
         let current = self.checkpoint.era();

@@ -10,7 +10,7 @@ impl Run<'_> {
         let clock = self.partition.env.clock.clone();
         let before = clock.now();
         self.partition.outbox.flush();
-        self.partition.part.seat.pass(call).await?;
+        let passed = self.partition.part.seat.pass(call).await?;
         for _ in 0..self.partition.inbox.len() {
             let Some(parcel) = self.partition.inbox.try_take() else { break };
             self.take_in(parcel)?;
@@ -18,7 +18,7 @@ impl Run<'_> {
         self.count_failed()?;
         let totals = self.partition.totals_now();
         let Partition { part, frontier, archive, ledger, .. } = &mut *self.partition;
-        part.begin(call.number, frontier, archive, ledger, totals, end)?;
+        part.begin(passed, frontier, archive, ledger, totals, end)?;
         part.longest_pause = part.longest_pause.max(clock.now().since(before));
         Ok(())
     }

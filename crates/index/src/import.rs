@@ -4,11 +4,14 @@
 //! place of their own: they are reported too, since nobody could read them again. What a metadata record tells of the document before it
 //! (`told.rs`) becomes part of its row. A file counts as imported once all its
 //! rows are in parts that `INDEX` names; interrupted before that, it is imported anew the next time.
+//!
+//! Rows are inserted when they are committed, however old the documents are: the time is taken when parts are written for the next `INDEX`, and is
+//! later than that of all parts before.
 
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use mattock_env::Files;
+use mattock_env::{Files, UnixTime};
 use mattock_extract::sniff;
 use mattock_repository::{Details, Digest, RecordType, RepositoryError, StoredRecord, Truncated, WarcReader};
 
@@ -75,18 +78,25 @@ impl Imported {
     }
 }
 
-/// Takes files into the index of a repository. `progress` hears of every record: the file, and how far in it.
+/// Takes files into the index of a repository, at the time that `now` says. `progress` hears of every record: the file, and how far in it.
 pub fn import(
     files: &Files,
     repository: &Path,
     foreign: &[Foreign],
     crawl: &str,
+    now: &dyn Fn() -> UnixTime,
     mut progress: impl FnMut(&Foreign, u64),
 ) -> Result<Imported, IndexError> {
     let directory = Manifest::directory(repository);
     files.create_dir_all(&directory).map_err(IndexError::io("create", &directory))?;
     let _lock = lock(files, &directory)?;
     let mut manifest = Manifest::read(files, repository)?;
+    // The same for all parts that come into one list together.
+    let mut inserted_ms = None;
+    let now_ms = |manifest: &Manifest| {
+        let now_ms = now().as_micros().div_euclid(1000);
+        now_ms.max(manifest.newest_ms().map_or(i64::MIN, |newest_ms| newest_ms + 1))
+    };
     let mut taking =
         Taking { crawl, pending: Pending::new(crawl), imported: Imported::default(), last: String::new() };
     for (index, one) in foreign.iter().enumerate() {
@@ -103,7 +113,8 @@ pub fn import(
                     progress(one, record.offset);
                     // Not before all is told of the last one.
                     if taking.pending.is_full() && is_document(&record) {
-                        taking.pending.write_part(files, &directory, &mut manifest, true)?;
+                        let time = *inserted_ms.get_or_insert_with(|| now_ms(&manifest));
+                        taking.pending.write_part(files, &directory, &mut manifest, Some(time))?;
                     }
                     taking.take(&record, one)?;
                 }
@@ -121,9 +132,11 @@ pub fn import(
         }
         if taking.pending.len() >= ENOUGH_ROWS || index + 1 == foreign.len() {
             if taking.pending.len() > 0 {
-                taking.pending.write_part(files, &directory, &mut manifest, true)?;
+                let time = inserted_ms.take().unwrap_or_else(|| now_ms(&manifest));
+                taking.pending.write_part(files, &directory, &mut manifest, Some(time))?;
             }
             manifest.write(files, repository)?;
+            inserted_ms = None;
         }
     }
     Ok(taking.imported)
@@ -234,6 +247,7 @@ fn take(
         details,
         depth: None,
         took_ms: None,
+        inserted_ms: None,
     })?;
     match pushed {
         true => {

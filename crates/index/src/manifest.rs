@@ -1,7 +1,8 @@
 //! `INDEX`: which parts count, and how far in the ledgers they reach. Replaced as a whole, so that what a reader sees is consistent.
 //!
 //! One line `MATTOCK-INDEX version crc32`, then JSON, which the checksum is of. Version 2 has the keys of replay tools in `url_surtkey`;
-//! version 3 has `url_key` and `via_key` in place of a column `via` that was always null.
+//! version 3 has `url_key` and `via_key` in place of a column `via` that was always null; version 4 has `insertion_time`. A list of version 3 is
+//! read, and its parts go on to count: what their rows lack follows from what they have.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +12,9 @@ use serde::{Deserialize, Serialize};
 use crate::error::IndexError;
 
 const MAGIC: &str = "MATTOCK-INDEX";
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
+/// The first one whose parts can be read.
+const VERSION_MIN: u32 = 3;
 
 /// The parts of an index.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,6 +48,9 @@ pub struct Part {
     /// Whether its rows are of foreign archive files: no ledger knows them.
     #[serde(default)]
     pub imported: bool,
+    /// When the last of its rows was inserted, in ms since 1970; none if its rows do not say, which are those of version 3.
+    #[serde(default)]
+    pub inserted_ms: Option<i64>,
 }
 
 /// How far a ledger is indexed.
@@ -99,6 +105,11 @@ impl Manifest {
         [self.id.as_str(), self.origin.as_str()].into_iter().find(|name| !name.is_empty())
     }
 
+    /// When the newest of their rows was inserted, as far as they say, in ms since 1970.
+    pub(crate) fn newest_ms(&self) -> Option<i64> {
+        self.parts.iter().filter_map(|part| part.inserted_ms).max()
+    }
+
     /// All rows of all parts.
     pub fn rows(&self) -> u64 {
         self.parts.iter().map(|part| part.rows).sum()
@@ -115,7 +126,7 @@ fn decode(bytes: &[u8], path: &Path) -> Result<Manifest, IndexError> {
     }
     let version =
         words.next().and_then(|word| word.parse().ok()).ok_or_else(|| damaged("it has no version"))?;
-    if version != VERSION {
+    if !(VERSION_MIN..=VERSION).contains(&version) {
         return Err(IndexError::Version { path: path.to_path_buf(), version, known: VERSION });
     }
     let json = json.strip_suffix('\n').unwrap_or(json);

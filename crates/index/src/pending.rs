@@ -86,13 +86,13 @@ impl Pending {
         put(&mut self.bytes, surt, &instance, self.files.len() - 1);
     }
 
-    /// Writes a part of all that wait, and begins anew.
+    /// Writes a part of all that wait, and begins anew. If they are imported, they are inserted at this time, in ms since 1970.
     pub(crate) fn write_part(
         &mut self,
         files: &Files,
         directory: &Path,
         manifest: &mut Manifest,
-        imported: bool,
+        imported_ms: Option<i64>,
     ) -> Result<(), IndexError> {
         manifest.next += 1;
         let file = format!("part-{:06}.parquet", manifest.next);
@@ -101,9 +101,11 @@ impl Pending {
         self.order.sort_unstable_by(|one, two| {
             one.prefix.cmp(&two.prefix).then_with(|| key(bytes, one.at).cmp(&key(bytes, two.at)))
         });
-        let mut rows = Rows::default();
+        let (mut rows, mut newest_ms) = (Rows::default(), None);
         for entry in &self.order {
-            let instance = take(bytes, entry.at, &self.files, &self.crawl).expect("it was put there");
+            let mut instance = take(bytes, entry.at, &self.files, &self.crawl).expect("it was put there");
+            instance.inserted_ms = imported_ms.or(instance.inserted_ms);
+            newest_ms = newest_ms.max(instance.inserted_ms);
             let (surt, ..) = key(bytes, entry.at).expect("it was put there");
             let url = WebUrl::parse(instance.url).expect("it was parsed before");
             rows.push_keyed(&instance, &url, std::str::from_utf8(surt).expect("it was a text"))?;
@@ -115,7 +117,8 @@ impl Pending {
             writer.write(&rows.finish()?)?;
         }
         let bytes = writer.finish()?;
-        manifest.parts.push(Part { file, rows: self.order.len() as u64, bytes, imported });
+        let (rows, imported) = (self.order.len() as u64, imported_ms.is_some());
+        manifest.parts.push(Part { file, rows, bytes, imported, inserted_ms: newest_ms });
         self.bytes.clear();
         self.order.clear();
         self.files.clear();
@@ -136,6 +139,7 @@ fn put(out: &mut Vec<u8>, key: &[u8], instance: &Instance<'_>, file: usize) {
         instance.length,
         optional(instance.depth.map(u64::from)),
         optional(instance.took_ms),
+        optional(instance.inserted_ms.map(|time| u64::try_from(time).unwrap_or(0))),
         instance.digest.is_some().into(),
     ] {
         put_varint(out, number);
@@ -148,11 +152,11 @@ fn take<'a>(bytes: &'a [u8], at: usize, files: &'a [String], crawl: &'a str) -> 
     let mut reader = Reader::from_place(bytes, at);
     reader.counted()?;
     let url = std::str::from_utf8(reader.counted()?).ok()?;
-    let mut numbers = [0; 8];
+    let mut numbers = [0; 9];
     for number in &mut numbers {
         *number = reader.varint()?;
     }
-    let [time_us, status, file, offset, length, depth, took_ms, has_digest] = numbers;
+    let [time_us, status, file, offset, length, depth, took_ms, inserted_ms, has_digest] = numbers;
     let digest = match has_digest {
         0 => None,
         _ => Some(Digest(reader.take(20)?.try_into().ok()?)),
@@ -169,6 +173,7 @@ fn take<'a>(bytes: &'a [u8], at: usize, files: &'a [String], crawl: &'a str) -> 
         details: Details::take(&mut reader)?,
         depth: depth.checked_sub(1).and_then(|depth| u32::try_from(depth).ok()),
         took_ms: took_ms.checked_sub(1),
+        inserted_ms: inserted_ms.checked_sub(1).and_then(|time| i64::try_from(time).ok()),
     })
 }
 
@@ -198,9 +203,16 @@ mod tests {
             details,
             depth: Some(0),
             took_ms: None,
+            inserted_ms: Some(1_700_000_000_123),
         };
-        let other =
-            Instance { digest: None, file: "warc/two", depth: None, took_ms: Some(9), ..instance.clone() };
+        let other = Instance {
+            digest: None,
+            file: "warc/two",
+            depth: None,
+            took_ms: Some(9),
+            inserted_ms: None,
+            ..instance.clone()
+        };
         assert!(pending.push(&instance).unwrap() && pending.push(&other).unwrap());
         assert!(!pending.push(&Instance { url: "mailto:a@b.c", ..instance.clone() }).unwrap());
         let far = Instance { offset: 1 << 31, ..instance.clone() };

@@ -12,7 +12,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::IndexError;
 use crate::host_parts::HostParts;
-use crate::schema::schema;
+use crate::schema::{INSERTION_TIME, schema};
 
 /// One instance of a document, as ledgers and foreign archives tell of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -39,6 +39,8 @@ pub struct Instance<'a> {
     pub depth: Option<u32>,
     /// How long the visit took.
     pub took_ms: Option<u64>,
+    /// When it was inserted into the repository, in ms since 1970; not known before an import commits it.
+    pub inserted_ms: Option<i64>,
 }
 
 impl Instance<'_> {
@@ -66,6 +68,7 @@ pub struct Rows {
     url_key: Int64Builder,
     via_key: Int64Builder,
     sketch: Int64Builder,
+    inserted: TimestampMillisecondBuilder,
     /// Of the row before: the next one often has the same.
     host: HostParts,
     scratch: Vec<u8>,
@@ -178,7 +181,8 @@ impl Rows {
         self.url_key.append_value(Fingerprint::of(instance.url).0 as i64);
         self.via_key.append_option(via.map(|via| via as i64));
         self.sketch.append_option(instance.details.sketch.map(|sketch| sketch as i64));
-        self.bytes += 76;
+        self.inserted.append_option(instance.inserted_ms);
+        self.bytes += 84;
         self.count += 1;
         Ok(())
     }
@@ -198,6 +202,7 @@ impl Rows {
             ("url_key", Arc::new(self.url_key.finish())),
             ("via_key", Arc::new(self.via_key.finish())),
             ("sketch", Arc::new(self.sketch.finish())),
+            (INSERTION_TIME, Arc::new(self.inserted.finish().with_timezone("UTC"))),
         ];
         let schema = schema();
         let columns = schema.fields().iter().map(|field| {

@@ -7,8 +7,11 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
 /// So many of the first columns are Common Crawl's.
 pub const COMMON_CRAWL_COLUMNS: usize = 32;
 
+/// The column that says when a row was inserted.
+pub(crate) const INSERTION_TIME: &str = "insertion_time";
+
 /// Name, type, and whether it may be null.
-const COLUMNS: [(&str, Kind, bool); 41] = [
+const COLUMNS: [(&str, Kind, bool); 42] = [
     ("url_surtkey", Kind::Text, false),
     ("url", Kind::Text, false),
     ("url_host_name", Kind::Text, false),
@@ -51,6 +54,7 @@ const COLUMNS: [(&str, Kind, bool); 41] = [
     ("sketch", Kind::Long, true),
     ("record_type", Kind::Text, false),
     ("instance", Kind::Text, false),
+    (INSERTION_TIME, Kind::Time, true),
 ];
 
 #[derive(Clone, Copy)]
@@ -81,7 +85,9 @@ static SCHEMA: LazyLock<SchemaRef> = LazyLock::new(|| {
 /// Ours are: `depth`, links from a seed; `outcome`, the status as the crawl's reports name it; `domain_in_degree`, how many domains
 /// linked to this one when the page came; `took_ms`; `url_key`, the fingerprint of the text in `url`, and `via_key`, that of the URL that
 /// the link was found on: where the two are equal, a row is that of the page with the link; `sketch`, the simhash of the text;
-/// `record_type`, `response` or `revisit`; `instance`, 16 hexadecimal digits that name URL and time.
+/// `record_type`, `response` or `revisit`; `instance`, 16 hexadecimal digits that name URL and time; `insertion_time`, when the row was
+/// committed to the repository: by a checkpoint of the crawl, or by an import. What is committed later has a later one. Parts of earlier
+/// versions do not have it: there it is the end of the visit, `fetch_time` and `took_ms`.
 ///
 /// Keys and sketches are the 64 bits of unsigned numbers in signed ones: Hive, Spark and Athena know no others, and what is only compared
 /// for equality has no use for a sign.

@@ -3,13 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatch;
-use mattock_env::{File, Files, OpenMode, located};
+use arrow_array::cast::AsArray as _;
+use arrow_array::types::TimestampMillisecondType;
+use mattock_env::{File, Files, OpenMode, UnixTime, located};
 use mattock_repository::{LedgerReader, Row};
 
 use crate::error::IndexError;
 use crate::manifest::{Covered, Manifest};
 use crate::pending::Pending;
 use crate::rows::{Instance, Rows};
+use crate::schema::INSERTION_TIME;
 
 /// So many rows stay out of parts unless somebody asks for all of them: as many are read from ledgers in a fraction of a second.
 pub const TAIL_ROWS: usize = 50_000;
@@ -101,6 +104,22 @@ impl Snapshot {
         self.manifest.rows() + self.tail.iter().map(|batch| batch.num_rows() as u64).sum::<u64>()
     }
 
+    /// Whether parts are among them whose rows do not say when they were inserted.
+    pub fn has_undated(&self) -> bool {
+        self.manifest.parts.iter().any(|part| part.inserted_ms.is_none())
+    }
+
+    /// When the last row that a ledger has was inserted, in ms since 1970, as far as rows say.
+    pub fn ledgers_ms(&self) -> Option<i64> {
+        let parts = self.manifest.parts.iter().filter(|part| !part.imported);
+        let tail = self.tail.iter().filter_map(|batch| {
+            let times =
+                batch.column_by_name(INSERTION_TIME)?.as_primitive_opt::<TimestampMillisecondType>()?;
+            times.iter().flatten().max()
+        });
+        parts.filter_map(|part| part.inserted_ms).chain(tail).max()
+    }
+
     /// Blocks of ledgers that could not be read: the rows in them are missing.
     pub fn damaged(&self) -> u64 {
         self.damaged
@@ -148,7 +167,7 @@ pub fn update(
         if pending.is_full() || !more && pending.len() >= at_least.max(1) {
             updated.rows += pending.len() as u64;
             updated.parts += 1;
-            pending.write_part(files, &directory, &mut manifest, false)?;
+            pending.write_part(files, &directory, &mut manifest, None)?;
             manifest.covered = reader.covered(files)?;
             manifest.write(files, repository)?;
         }
@@ -260,9 +279,9 @@ impl<'a> TailReader<'a> {
         };
         let mut pushed = Ok(());
         let options = self.options;
-        let read = reader.next_block(|row| {
+        let read = reader.next_inserted(|row, inserted| {
             if pushed.is_ok() {
-                pushed = hand(row, options, &mut take);
+                pushed = hand(row, inserted, options, &mut take);
             }
         });
         pushed?;
@@ -294,6 +313,7 @@ impl<'a> TailReader<'a> {
 /// Hands on a row of a ledger that has a document.
 fn hand(
     row: &Row<'_>,
+    inserted: UnixTime,
     options: &IndexOptions,
     take: &mut impl FnMut(&Instance<'_>) -> Result<bool, IndexError>,
 ) -> Result<(), IndexError> {
@@ -314,6 +334,7 @@ fn hand(
         details: row.details.unwrap_or_default(),
         depth: Some(row.depth),
         took_ms: Some(row.took_ms),
+        inserted_ms: Some(inserted.as_micros().div_euclid(1000)),
     })?;
     Ok(())
 }

@@ -12,12 +12,15 @@ use mattock_analyze::{Analyzer, Kind, built_in, built_ins};
 
 use crate::by_url::{ByUrl, KINDS, Kind as ByUrlKind, URL_KEY};
 use crate::history::History;
+use crate::insertion::INSERTION_TIME;
 use crate::metadata::MetadataTable;
 use crate::via;
 
 /// Second names of columns of the index: those of the paper, and short ones.
-const ALIASES: [(&str, &str); 9] = [
+const ALIASES: [(&str, &str); 10] = [
     ("name", "url"),
+    ("insertionDate", INSERTION_TIME),
+    // Where nobody has written down when documents were inserted.
     ("insertionDate", "fetch_time"),
     ("type", "content_mime_type"),
     ("size", "warc_record_length"),
@@ -133,12 +136,13 @@ impl Columns {
         if let Some(analyzer) = self.own.get(name) {
             return Some(analyzed(analyzer.clone()));
         }
-        if let Some((_, base)) = ALIASES.iter().find(|(alias, _)| *alias == name)
-            && let Ok(field) = self.index.field_with_name(base)
-        {
+        let of_index = |(alias, base): &(&str, &str)| {
+            (*alias == name).then(|| self.index.field_with_name(base).ok()).flatten()
+        };
+        if let Some(field) = ALIASES.iter().find_map(of_index) {
             return Some(Column {
                 field: field.clone().with_name(name),
-                origin: Origin::Alias((*base).to_string()),
+                origin: Origin::Alias(field.name().clone()),
             });
         }
         if let Some(history) = History::find(name) {
@@ -176,6 +180,7 @@ impl Columns {
         let mut names: Vec<String> = self.index.fields().iter().map(|field| field.name().clone()).collect();
         names.extend(self.own.keys().cloned());
         names.extend(ALIASES.iter().map(|(alias, _)| (*alias).to_string()));
+        names.dedup();
         names.extend(History::ALL.iter().map(|history| history.name().to_string()));
         names.extend(via::field(&self.index).map(|field| field.name().clone()));
         names.extend(KINDS.iter().filter(|_| self.by_url.is_some()).map(|kind| kind.name.to_string()));

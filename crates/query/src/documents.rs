@@ -7,7 +7,7 @@
 
 mod demand;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use datafusion::arrow::datatypes::{Field, Schema, SchemaRef};
@@ -29,8 +29,10 @@ use crate::content::originals::Originals;
 use crate::content::tally::Tally;
 use crate::content::work::{Computed, Kept, Value, Work};
 use crate::history;
+use crate::insertion::{self, INSERTION_TIME};
 use crate::kept::KeptColumn;
 use crate::metadata::MetadataTable;
+use crate::query::Dates;
 use crate::via;
 use demand::{Demand, sorted_names};
 
@@ -50,8 +52,10 @@ pub(crate) struct DocumentsTable {
     pub(crate) columns: Vec<Column>,
     /// The archives.
     pub(crate) archives: Archives,
-    /// Later rows do not exist: milliseconds since 1970.
-    pub(crate) as_of_ms: Option<i64>,
+    /// Whether rows of the index may not say when they were inserted.
+    pub(crate) undated: bool,
+    /// Later rows do not exist.
+    pub(crate) dates: Dates,
     /// Columns that were computed before.
     pub(crate) kept: BTreeMap<String, KeptColumn>,
     /// Where the query's work is counted.
@@ -86,16 +90,15 @@ impl DocumentsTable {
     /// These columns of all rows that exist.
     fn rows<'a>(&self, names: impl Iterator<Item = &'a str>) -> Result<LogicalPlanBuilder> {
         let schema = self.metadata.schema();
-        let projection: Result<Vec<usize>> = names.map(|name| Ok(schema.index_of(name)?)).collect();
-        let source = provider_as_source(self.metadata.clone());
-        let plan = LogicalPlanBuilder::scan(DOCUMENTS, source, Some(projection?))?;
-        match self.as_of_ms {
-            Some(as_of_ms) => {
-                let date = lit(ScalarValue::TimestampMillisecond(Some(as_of_ms), Some("UTC".into())));
-                plan.filter(ident("fetch_time").lt_eq(date))
-            }
-            None => Ok(plan),
+        let mut plan = scan_index(&self.metadata, names, self.undated)?;
+        if let Some(as_of_ms) = self.dates.as_of_ms {
+            let date = lit(ScalarValue::TimestampMillisecond(Some(as_of_ms), Some("UTC".into())));
+            plan = plan.filter(ident("fetch_time").lt_eq(date))?;
         }
+        if let Some(date_ms) = self.dates.inserted_by_ms {
+            plan = plan.filter(insertion::by(&schema, date_ms))?;
+        }
+        Ok(plan)
     }
 
     /// The rows of the index that are looked at.
@@ -267,7 +270,9 @@ impl TableProvider for DocumentsTable {
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let demand = self.demand(projection, filters)?;
         let of_index = |at: &usize| matches!(self.columns[*at].origin, Origin::Index);
-        if filters.is_empty() && self.as_of_ms.is_none() && demand.wanted.iter().all(of_index) {
+        let is_filled = self.undated && demand.needed.contains(INSERTION_TIME);
+        let is_whole = filters.is_empty() && self.dates == Dates::default() && !is_filled;
+        if is_whole && demand.wanted.iter().all(of_index) {
             // Columns of the index come first, so places in the table are places in the index.
             return self.metadata.scan(state, Some(&demand.wanted), &[], limit).await;
         }
@@ -285,6 +290,30 @@ impl TableProvider for DocumentsTable {
         let input = physical(state, &self.join_kept(&demand, plan)?.build()?, joined).await?;
         self.compute(state, &demand, input).await
     }
+}
+
+/// These columns of all rows of an index; where rows may be `undated`, they have their times of insertion all the same.
+pub(crate) fn scan_index<'a>(
+    metadata: &Arc<MetadataTable>,
+    names: impl Iterator<Item = &'a str>,
+    undated: bool,
+) -> Result<LogicalPlanBuilder> {
+    let schema = metadata.schema();
+    let names: BTreeSet<&str> = names.collect();
+    let is_filled = undated && names.contains(INSERTION_TIME);
+    let mut read = names.clone();
+    read.extend(insertion::VISIT.iter().filter(|_| is_filled));
+    let projection: Result<Vec<usize>> = read.iter().map(|name| Ok(schema.index_of(name)?)).collect();
+    let source = provider_as_source(metadata.clone());
+    let plan = LogicalPlanBuilder::scan(DOCUMENTS, source, Some(projection?))?;
+    if !is_filled {
+        return Ok(plan);
+    }
+    let filled = |name: &&str| match *name {
+        INSERTION_TIME => insertion::or_end_of_visit(),
+        name => ident(name),
+    };
+    plan.project(names.iter().map(filled).collect::<Vec<Expr>>())
 }
 
 /// The plan to be run. If it joins, its sides may be larger than memory, and a join that sorts can spill.

@@ -11,7 +11,8 @@ use std::sync::atomic::Ordering;
 
 use datafusion::arrow::array::{ArrayRef, UInt64Array};
 use datafusion::arrow::datatypes::SchemaRef;
-use datafusion::catalog::memory::DataSourceExec;
+use datafusion::catalog::TableProvider as _;
+use datafusion::catalog::memory::{DataSourceExec, MemorySourceConfig};
 use datafusion::common::Column as Name;
 use datafusion::common::pruning::PruningStatistics;
 use datafusion::datasource::physical_plan::{FileScanConfig, ParquetSource};
@@ -27,7 +28,7 @@ use crate::content::exec::ContentExec;
 use crate::content::meter::MeterExec;
 use crate::content::tally::Tally;
 use crate::error::QueryError;
-use crate::query::Query;
+use crate::query::{Dates, Query};
 use crate::store::path_of;
 
 /// See the module.
@@ -49,14 +50,16 @@ pub struct Explanation {
     pub row_groups: u64,
     /// Bytes of Parquet in these row groups and columns.
     pub index_bytes: u64,
+    /// Rows that are in no file yet, and are read from memory.
+    pub memory_rows: u64,
     /// Documents that are read; none if no archive is opened.
     pub documents: u64,
     /// What they take in the archives.
     pub archive_bytes: u64,
     /// Seeds of samples.
     pub seeds: Vec<u64>,
-    /// The date that the answer holds for: milliseconds since 1970.
-    pub as_of_ms: Option<i64>,
+    /// The dates that the answer holds for.
+    pub dates: Dates,
     /// The plan, an operator a line.
     pub plan: String,
 }
@@ -67,7 +70,7 @@ impl Query {
         let physical = self.physical()?;
         let mut explanation = Explanation {
             seeds: self.seeds.clone(),
-            as_of_ms: self.as_of_ms,
+            dates: self.dates,
             plan: displayable(physical.as_ref()).indent(false).to_string(),
             ..Explanation::default()
         };
@@ -79,6 +82,12 @@ impl Query {
                 && let Some((config, _)) = exec.downcast_to_file_source::<ParquetSource>()
             {
                 scans.add(config, column_of);
+            }
+            if let Some(exec) = plan.downcast_ref::<DataSourceExec>()
+                && let Some(tail) = exec.data_source().downcast_ref::<MemorySourceConfig>()
+            {
+                let schema = self.session.inner.metadata.schema();
+                explanation.memory_rows = explanation.memory_rows.max(scans.add_tail(tail, &schema));
             }
             if let Some(exec) = plan.downcast_ref::<ContentExec>() {
                 exec.names(&mut explanation.computed, &mut explanation.kept);
@@ -180,6 +189,20 @@ impl Scans {
     }
 }
 
+impl Scans {
+    /// Adds a scan of what is in memory; how many rows those are, if they are rows of the index.
+    fn add_tail(&mut self, tail: &MemorySourceConfig, index: &SchemaRef) -> u64 {
+        // A query may bring rows of its own.
+        if tail.original_schema() != *index {
+            return 0;
+        }
+        let all: Vec<usize> = (0..index.fields().len()).collect();
+        let read = tail.projection().as_ref().unwrap_or(&all);
+        self.columns.extend(read.iter().map(|at| index.field(*at).name().clone()));
+        tail.partitions().iter().flatten().map(|batch| batch.num_rows() as u64).sum()
+    }
+}
+
 fn look_at(
     files: &Files,
     path: &Path,
@@ -276,11 +299,15 @@ impl fmt::Display for Explanation {
         if !self.kept.is_empty() {
             writeln!(formatter, "  with values kept: {}", list(&self.kept))?;
         }
-        writeln!(
+        write!(
             formatter,
             "index: {} of {} row groups in {} files, {} bytes",
             self.row_groups, self.row_groups_total, self.files, self.index_bytes
         )?;
+        match self.memory_rows {
+            0 => writeln!(formatter)?,
+            rows => writeln!(formatter, "; {rows} rows from memory, which are in no file yet")?,
+        }
         if self.computed.is_empty() {
             writeln!(formatter, "archives: none is opened")?;
         } else {
@@ -289,8 +316,11 @@ impl fmt::Display for Explanation {
         for seed in &self.seeds {
             writeln!(formatter, "sample: seed {seed}")?;
         }
-        if let Some(date) = self.as_of_ms.and_then(crate::wib::print_date) {
+        if let Some(date) = self.dates.as_of_ms.and_then(crate::wib::print_date) {
             writeln!(formatter, "as of: {date}")?;
+        }
+        if let Some(date) = self.dates.inserted_by_ms.and_then(crate::wib::print_date) {
+            writeln!(formatter, "inserted by: {date}")?;
         }
         write!(formatter, "plan:\n{}", self.plan)
     }

@@ -23,7 +23,7 @@ use crate::content::tally::Tally;
 use crate::documents::{DOCUMENTS, Missing};
 use crate::error::QueryError;
 use crate::kept::{self, KeptColumn};
-use crate::query::{Progress, Query, Report};
+use crate::query::{Dates, Progress, Query, Report};
 use crate::session::Session;
 use crate::sink::{ParquetSink, Sink};
 
@@ -116,7 +116,7 @@ impl Session {
             origin: Origin::FailureOfLast(UNREADABLE),
         };
         let tally = Arc::new(Tally::default());
-        let table = self.table(vec![value, error], None, Some(Missing { key, kept }), &tally)?;
+        let table = self.table(vec![value, error], Dates::default(), Some(Missing { key, kept }), &tally)?;
         let plan = LogicalPlanBuilder::scan(DOCUMENTS, provider_as_source(Arc::new(table)), None)?
             .project(vec![ident(key), ident(analyzer.name()), ident(ERROR)])?
             .build()?;
@@ -127,7 +127,7 @@ impl Session {
             state,
             tally,
             seeds: Vec::new(),
-            as_of_ms: None,
+            dates: Dates::default(),
         })
     }
 }

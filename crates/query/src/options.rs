@@ -15,6 +15,9 @@ pub struct Options {
     pub threads: usize,
     /// Instances that were fetched after this do not exist: milliseconds since 1970.
     pub as_of_ms: Option<i64>,
+    /// Instances that were inserted into the repository after this do not exist: milliseconds since 1970. A sample of what was there at a date
+    /// is the same for ever.
+    pub inserted_by_ms: Option<i64>,
     /// Analyzers that the user brought. They come before those built in that have the same name.
     pub analyzers: Vec<Arc<dyn Analyzer>>,
     /// Where what does not fit into memory is put; the system's directory for temporary files if nothing is said.
@@ -30,6 +33,7 @@ impl Options {
             memory_bytes: 512 << 20,
             threads: 2,
             as_of_ms: None,
+            inserted_by_ms: None,
             analyzers: Vec::new(),
             temporary: None,
             random,

@@ -25,7 +25,16 @@ pub struct Query {
     pub(crate) plan: LogicalPlan,
     pub(crate) tally: Arc<Tally>,
     pub(crate) seeds: Vec<u64>,
-    pub(crate) as_of_ms: Option<i64>,
+    pub(crate) dates: Dates,
+}
+
+/// What a query is asked of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Dates {
+    /// Instances that were fetched later do not exist: milliseconds since 1970.
+    pub as_of_ms: Option<i64>,
+    /// Nor do those that were inserted later: milliseconds since 1970. A sample always has this date, so that it can be drawn again.
+    pub inserted_by_ms: Option<i64>,
 }
 
 /// So many are computed ahead of what takes them.
@@ -82,8 +91,8 @@ pub struct Report {
     pub failures: Vec<Failures>,
     /// The seeds of samples, given or drawn.
     pub seeds: Vec<u64>,
-    /// The date that the answer holds for: milliseconds since 1970.
-    pub as_of_ms: Option<i64>,
+    /// The dates that the answer holds for.
+    pub dates: Dates,
     /// It was stopped: the answer is not complete.
     pub cancelled: bool,
 }
@@ -99,9 +108,9 @@ impl Query {
         &self.seeds
     }
 
-    /// The date that it holds for: milliseconds since 1970.
-    pub fn as_of_ms(&self) -> Option<i64> {
-        self.as_of_ms
+    /// The dates that it holds for.
+    pub fn dates(&self) -> Dates {
+        self.dates
     }
 
     /// The plan that is carried out.
@@ -162,7 +171,7 @@ impl Query {
             values_kept: Tally::get(&self.tally.values_kept),
             failures: self.tally.failures(),
             seeds: self.seeds,
-            as_of_ms: self.as_of_ms,
+            dates: self.dates,
             cancelled,
         })
     }

@@ -64,9 +64,9 @@ impl Session {
             wib::ast::Query { sampling: None, columns: names.to_vec(), condition: condition.cloned() };
         let named = planner.named(&query)?;
         let condition = condition.map(|condition| planner.condition(condition)).transpose()?;
-        let as_of_ms = self.as_of(false)?;
+        let dates = self.dates(false)?;
         let tally = Arc::new(Tally::default());
-        let table = self.table(named, as_of_ms, None, &tally)?;
+        let table = self.table(named, dates, None, &tally)?;
         let mut plan = LogicalPlanBuilder::scan(DOCUMENTS, provider_as_source(Arc::new(table)), None)?;
         if let Some(condition) = condition {
             plan = plan.filter(condition)?;
@@ -77,7 +77,7 @@ impl Session {
         let columns: Vec<Expr> = names.iter().map(|name| ident(&name.value)).collect();
         let state = self.state();
         let plan = state.optimize(&plan.project(columns)?.build()?)?;
-        Ok(Query { session: self.clone(), state, plan, tally, seeds: Vec::new(), as_of_ms })
+        Ok(Query { session: self.clone(), state, plan, tally, seeds: Vec::new(), dates })
     }
 
     fn selection_sql(

@@ -33,14 +33,15 @@ use crate::complaint::{Complaint, Span};
 use crate::content::exec::Archives;
 use crate::content::tally::Tally;
 use crate::distinct::CountsBesideDistinct;
-use crate::documents::{DOCUMENTS, DocumentsTable, Missing};
+use crate::documents::{DOCUMENTS, DocumentsTable, Missing, scan_index};
 use crate::error::QueryError;
 use crate::functions;
+use crate::insertion;
 use crate::kept::KeptColumn;
 use crate::metadata::MetadataTable;
 use crate::options::{Language, Options};
 use crate::pool::SessionPool;
-use crate::query::Query;
+use crate::query::{Dates, Query};
 use crate::sampling::{self, sampled};
 use crate::sink::CONTENTS;
 use crate::source::Source;
@@ -179,9 +180,9 @@ impl Session {
             Some(seed) => seed.value,
             None => self.draw(),
         });
-        let as_of_ms = self.as_of(seed.is_some())?;
+        let dates = self.dates(seed.is_some())?;
         let tally = Arc::new(Tally::default());
-        let table = self.table(named, as_of_ms, None, &tally)?;
+        let table = self.table(named, dates, None, &tally)?;
         let plan = (|| {
             let mut plan = LogicalPlanBuilder::scan(DOCUMENTS, provider_as_source(Arc::new(table)), None)?;
             if let Some((sampling, seed)) = query.sampling.as_ref().zip(seed) {
@@ -210,7 +211,7 @@ impl Session {
             state,
             tally,
             seeds: seed.into_iter().collect(),
-            as_of_ms,
+            dates,
         })
     }
 
@@ -240,15 +241,15 @@ impl Session {
         let complain = |error: DataFusionError| self.complain(text, &error);
         let state = self.state();
         let named = rewrite::named(words, &self.inner.columns);
-        let seeds = rewrite::rewrite(&mut statement, &named, &mut || self.draw());
-        let as_of_ms = self.as_of(!seeds.is_empty())?;
+        let seeds = rewrite::rewrite(text, &mut statement, &named, &mut || self.draw())?;
+        let dates = self.dates(!seeds.is_empty())?;
         let tally = Arc::new(Tally::default());
-        let table = self.table(named, as_of_ms, None, &tally)?;
+        let table = self.table(named, dates, None, &tally)?;
         state.schema_for_ref(DOCUMENTS)?.register_table(DOCUMENTS.to_owned(), Arc::new(table))?;
         let plan = self.inner.runtime.block_on(state.statement_to_plan(statement)).map_err(complain)?;
         // Types are checked by the analyzer, whose complaints are about the text too.
         let plan = state.optimize(&plan).map_err(complain)?;
-        Ok(Query { session: self.clone(), state, plan, tally, seeds, as_of_ms })
+        Ok(Query { session: self.clone(), state, plan, tally, seeds, dates })
     }
 
     /// What a query is planned and run with: our functions and settings, and no table yet.
@@ -263,7 +264,7 @@ impl Session {
     pub(crate) fn table(
         &self,
         named: Vec<Column>,
-        as_of_ms: Option<i64>,
+        dates: Dates,
         only_missing: Option<Missing>,
         tally: &Arc<Tally>,
     ) -> Result<DocumentsTable, QueryError> {
@@ -296,7 +297,8 @@ impl Session {
             originals: inner.originals.clone(),
             columns,
             archives: Archives { files: inner.files.clone(), path: inner.source.archive.clone() },
-            as_of_ms,
+            undated: inner.source.undated,
+            dates,
             kept,
             tally: tally.clone(),
             only_missing,
@@ -311,25 +313,29 @@ impl Session {
         random.below(10_000_000_000)
     }
 
-    /// The date that a query holds for: the one asked for, or for a sample that of the newest document there is, so that it can be
-    /// drawn again when there are more.
-    pub(crate) fn as_of(&self, is_sample: bool) -> Result<Option<i64>, QueryError> {
-        match self.inner.options.as_of_ms {
-            None if is_sample => self.newest(),
-            given => Ok(given),
-        }
+    /// The dates that a query holds for: those asked for, and for a sample that of the newest insertion that nothing can come before any
+    /// more, so that it can be drawn again when there is more.
+    pub(crate) fn dates(&self, is_sample: bool) -> Result<Dates, QueryError> {
+        let Options { as_of_ms, inserted_by_ms, .. } = self.inner.options;
+        let inserted_by_ms = match inserted_by_ms {
+            None if is_sample => {
+                let settled_ms = self.inner.source.settled_ms.unwrap_or(i64::MAX);
+                self.newest()?.map(|newest_ms| newest_ms.min(settled_ms))
+            }
+            given => given,
+        };
+        Ok(Dates { as_of_ms, inserted_by_ms })
     }
 
-    /// When the newest document was fetched.
+    /// When the newest document was inserted: milliseconds since 1970.
     pub fn newest(&self) -> Result<Option<i64>, QueryError> {
-        let source = provider_as_source(self.inner.metadata.clone());
-        let schema = self.inner.metadata.schema();
+        let (metadata, undated) = (&self.inner.metadata, self.inner.source.undated);
+        let time = insertion::column(&metadata.schema());
         let state = self.state();
         let answer = self.inner.runtime.block_on(async {
-            let plan =
-                LogicalPlanBuilder::scan(DOCUMENTS, source, Some(vec![schema.index_of("fetch_time")?]))?
-                    .aggregate(Vec::<datafusion::logical_expr::Expr>::new(), vec![max(ident("fetch_time"))])?
-                    .build()?;
+            let plan = scan_index(metadata, std::iter::once(time), undated)?
+                .aggregate(Vec::<datafusion::logical_expr::Expr>::new(), vec![max(ident(time))])?
+                .build()?;
             DataFrame::new(state, plan).collect().await
         })?;
         let Some(batch) = answer.iter().find(|batch| batch.num_rows() > 0) else { return Ok(None) };

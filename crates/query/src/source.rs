@@ -24,6 +24,10 @@ pub struct Source {
     pub parts: Vec<PathBuf>,
     /// Further rows of that schema, committed but in no part yet.
     pub tail: Vec<RecordBatch>,
+    /// Whether parts are among them whose rows do not say when they were inserted, though the schema has a column for it.
+    pub undated: bool,
+    /// What was inserted by then is all there, while something is under way that may be committed with a time since: milliseconds since 1970.
+    pub settled_ms: Option<i64>,
     /// Parts whose rows are not asked for: a revisit may repeat what one of them has.
     pub others: Vec<PathBuf>,
     /// The path of the archive file that rows name.
@@ -41,6 +45,8 @@ impl Source {
             schema,
             parts,
             tail,
+            undated: false,
+            settled_ms: None,
             others: Vec::new(),
             archive: Arc::new(move |name| mattock_env::located(&archives, name)),
             by_url: Arc::new(|| Ok(None)),
@@ -55,6 +61,8 @@ impl From<Snapshot> for Source {
             schema: mattock_index::schema(),
             parts: snapshot.parts().to_vec(),
             tail: snapshot.tail().to_vec(),
+            undated: snapshot.has_undated(),
+            settled_ms: None,
             others: Vec::new(),
             archive: Arc::new(move |name| snapshot.archive(name)),
             by_url: Arc::new(|| Ok(None)),

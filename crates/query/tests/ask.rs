@@ -300,7 +300,7 @@ fn a_sample_can_be_drawn_again_when_there_is_more() {
     let mut world = World::new(pages(200));
     let text = "[samplingProb=0.2] select name";
     let (first, report) = run(world.session().plan(text, Language::Wib).unwrap());
-    let (seed, date) = (report.seeds[0], report.as_of_ms.unwrap());
+    let (seed, date) = (report.seeds[0], report.dates.inserted_by_ms.unwrap());
     assert!((20..60).contains(&first.len()), "{}", first.len());
     let later: Vec<Doc> = pages(500)
         .into_iter()
@@ -310,7 +310,7 @@ fn a_sample_can_be_drawn_again_when_there_is_more() {
         })
         .collect();
     world.add(later);
-    let session = world.session_with(|options| options.as_of_ms = Some(date));
+    let session = world.session_with(|options| options.inserted_by_ms = Some(date));
     let again = wib(&session, &format!("[samplingProb=0.2, samplingSeed={seed}] select name"));
     assert_eq!(again, first);
     let in_sql = sql(&session, &format!("select url as name from documents where sampled(0.2, {seed})"));
@@ -319,7 +319,7 @@ fn a_sample_can_be_drawn_again_when_there_is_more() {
     assert!(first.iter().all(|row| larger.contains(row)));
     let (_, drawn) =
         run(session.plan("select count(*) from documents where sampled(0.5)", Language::Sql).unwrap());
-    assert_eq!((drawn.seeds.len(), drawn.as_of_ms), (1, Some(date)));
+    assert_eq!((drawn.seeds.len(), drawn.dates.inserted_by_ms), (1, Some(date)));
 }
 
 #[test]

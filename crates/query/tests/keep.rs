@@ -78,6 +78,16 @@ fn explain_says_what_will_be_read() {
     let explanation = index.explain().unwrap();
     assert_eq!((explanation.columns.as_slice(), explanation.files), (&["url".to_string()][..], 2));
     assert!(explanation.row_groups < explanation.row_groups_total, "{explanation}");
+    assert_eq!(explanation.memory_rows, 30);
+    assert!(
+        explanation.to_string().contains("; 30 rows from memory, which are in no file yet\n"),
+        "{explanation}"
+    );
+    let small = World::new(pages(2)).session();
+    let explanation = small.plan("select name where status = 200", Language::Wib).unwrap().explain().unwrap();
+    assert_eq!(explanation.columns, ["fetch_status", "url"]);
+    assert_eq!((explanation.files, explanation.memory_rows), (0, 2), "{explanation}");
+    let explanation = index.explain().unwrap();
     assert_eq!((explanation.documents, explanation.archive_bytes), (0, 0));
     let content = session
         .plan("select name, title where host = \"b.example.org\" && match(text, \"x\")", Language::Wib)

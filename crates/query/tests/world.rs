@@ -28,6 +28,8 @@ pub(crate) struct Doc {
     pub(crate) body: String,
     /// What it was found on.
     pub(crate) via: Option<&'static str>,
+    /// When it was inserted, if the index says so.
+    pub(crate) inserted_ms: Option<i64>,
 }
 
 impl Doc {
@@ -43,6 +45,7 @@ impl Doc {
             title: title.into(),
             body,
             via: None,
+            inserted_ms: None,
         }
     }
 
@@ -150,7 +153,12 @@ impl World {
         writer.finish().unwrap();
     }
 
-    fn batch(rows: &[Row]) -> RecordBatch {
+    /// Whether some row says when it was inserted: then there is a column for it.
+    fn is_dated(&self) -> bool {
+        self.docs.iter().any(|doc| doc.inserted_ms.is_some())
+    }
+
+    fn batch(&self, rows: &[Row]) -> RecordBatch {
         let text = |value: &dyn Fn(&Row) -> Option<String>| -> ArrayRef {
             Arc::new(rows.iter().map(value).collect::<StringArray>())
         };
@@ -158,7 +166,8 @@ impl World {
             Arc::new(rows.iter().map(|row| Some(i32::try_from(value(row)).unwrap())).collect::<Int32Array>())
         };
         let times = rows.iter().map(|(doc, ..)| Some(doc.time_ms)).collect::<TimestampMillisecondArray>();
-        let columns: Vec<ArrayRef> = vec![
+        let inserted = rows.iter().map(|(doc, ..)| doc.inserted_ms).collect::<TimestampMillisecondArray>();
+        let mut columns: Vec<ArrayRef> = vec![
             text(&|(doc, ..)| Some(doc.host().split('.').rev().collect::<Vec<_>>().join(",") + ")/")),
             text(&|(doc, ..)| Some(doc.url.clone())),
             text(&|(doc, ..)| Some(doc.host().to_string())),
@@ -181,7 +190,19 @@ impl World {
             text(&|(doc, ..)| Some(doc.instance())),
             text(&|(.., revisit)| Some(if *revisit { "revisit" } else { "response" }.to_string())),
         ];
-        RecordBatch::try_new(schema(), columns).unwrap()
+        if self.is_dated() {
+            columns.push(Arc::new(inserted.with_timezone("UTC")));
+        }
+        RecordBatch::try_new(self.schema(), columns).unwrap()
+    }
+
+    fn schema(&self) -> SchemaRef {
+        let mut fields: Vec<Field> = schema().fields().iter().map(|field| field.as_ref().clone()).collect();
+        if self.is_dated() {
+            let time = DataType::Timestamp(TimeUnit::Millisecond, Some("UTC".into()));
+            fields.push(Field::new("insertion_time", time, true));
+        }
+        Arc::new(Schema::new(fields))
     }
 
     /// Two parts of several row groups, and a tail.
@@ -193,12 +214,13 @@ impl World {
         for (number, rows) in [&rows[..third], &rows[third..2 * third]].into_iter().enumerate() {
             if !rows.is_empty() {
                 let path = dir().join(format!("index/part-{number}.parquet"));
-                write_parquet(&self.files, &path, &World::batch(rows));
+                write_parquet(&self.files, &path, &self.batch(rows));
                 parts.push(path);
             }
         }
-        let tail = if rows.is_empty() { Vec::new() } else { vec![World::batch(&rows[2 * third..])] };
-        let mut source = Source::new(&dir(), schema(), parts, tail);
+        let tail = if rows.is_empty() { Vec::new() } else { vec![self.batch(&rows[2 * third..])] };
+        let mut source = Source::new(&dir(), self.schema(), parts, tail);
+        source.undated = self.is_dated() && self.docs.iter().any(|doc| doc.inserted_ms.is_none());
         source.archive = Arc::new(|name| dir().join("archive").join(name));
         source
     }

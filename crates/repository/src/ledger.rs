@@ -10,11 +10,16 @@
 //!        name of the WARC file (counted), rows
 //! row:   flags u8, URL (counted), time of the fetch as varint µs since 1970, outcome (counted), depth, milliseconds,
 //!        [SHA-1 of the body], [offset, length]: numbers as varints, [details]
+//! mark:  a block of no rows: beginning of the first block that it is about u64, time in µs since 1970 i64
 //! ```
 //!
-//! Version 1 knows no details; a file of it is read, and goes on as one. Version 2 knows no `via`, and is otherwise the same as the present
-//! one: a file of it becomes one of that when it goes on, so that a program that cannot read such rows does not open it. There is no
-//! version 3: no flipped bit of a version makes it another known one. Costs: about 80 bytes a row beside the URL, one write in 64 KiB.
+//! A mark stands behind the rows of every checkpoint and says when that was: the rows from the place that it names up to itself were
+//! inserted into the repository at that time. So whoever asks what was there then gets the same rows for ever, which the times of fetches do
+//! not give: a visit that began before another may be over, and in here, long after it.
+//!
+//! Version 1 knows no details and no marks; a file of it is read, and goes on as one. Version 2 knows no `via`, version 4 no marks, and both are
+//! otherwise the same as the present one: a file of them becomes one of that when it goes on, so that a program that cannot read what follows does
+//! not open it. No flipped bit of a known version makes it another known one. Costs: about 80 bytes a row beside the URL, one write in 64 KiB.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -27,14 +32,20 @@ use crate::unsynced::Unsynced;
 use crate::{Digest, Place};
 
 mod details;
+mod marks;
 
 pub use details::Details;
+use marks::{MARK_BYTES, Mark, Marks};
 
 const MAGIC: &[u8; 8] = b"MATTOCKL";
 /// Of the format.
-pub const LEDGER_VERSION: u32 = 4;
+pub const LEDGER_VERSION: u32 = 7;
 /// From here on rows have details.
 const DETAILS_VERSION: u32 = 2;
+/// From here on they may have `via`.
+const VIA_VERSION: u32 = 4;
+/// From here on there are marks.
+const MARKS_VERSION: u32 = 7;
 const HEADER_BYTES: u64 = 12;
 const BLOCK_HEADER_BYTES: usize = 12;
 const BLOCK_BYTES: usize = 64 << 10;
@@ -69,6 +80,14 @@ pub struct Row<'a> {
     pub details: Option<Details<'a>>,
 }
 
+impl Row<'_> {
+    /// When the visit was over.
+    pub fn visit_end(&self) -> UnixTime {
+        let micros = i64::try_from(self.took_ms).unwrap_or(i64::MAX).saturating_mul(1000);
+        UnixTime::from_micros(self.time.as_micros().saturating_add(micros))
+    }
+}
+
 /// Appends rows.
 #[derive(Debug)]
 pub struct Ledger {
@@ -77,6 +96,8 @@ pub struct Ledger {
     version: u32,
     /// Bytes in the file: whole blocks.
     length: u64,
+    /// Up to here rows belong to earlier marks, or to times when there were none.
+    marked: u64,
     /// The block at hand without its header.
     block: Vec<u8>,
     rows: u32,
@@ -106,7 +127,8 @@ impl Ledger {
             (renewed(&file, version).map_err(|error| failed("write to", error))?, length)
         };
         let (file, path) = (Arc::new(file), path.to_path_buf());
-        Ok(Ledger { file, path, version, length, block: Vec::new(), rows: 0, archive: Arc::from("") })
+        let (block, archive) = (Vec::new(), Arc::from(""));
+        Ok(Ledger { file, path, version, length, marked: length, block, rows: 0, archive })
     }
 
     /// Takes a row. On an error it may be tried again.
@@ -152,6 +174,11 @@ impl Ledger {
         if self.rows == 0 {
             return Ok(());
         }
+        self.write_block()
+    }
+
+    /// Writes the block at hand, whatever is in it.
+    fn write_block(&mut self) -> Result<(), RepositoryError> {
         let (bytes, rows) = ((self.block.len() as u32).to_le_bytes(), self.rows.to_le_bytes());
         let sum = checksum(0, self.length, &[&bytes, &rows, &self.block]).to_le_bytes();
         let mut block = Vec::with_capacity(BLOCK_HEADER_BYTES + self.block.len());
@@ -170,9 +197,18 @@ impl Ledger {
         Ok(())
     }
 
-    /// The length that holds all rows taken so far; it can be relied on once `unsynced` is synced.
-    pub fn mark(&mut self, unsynced: &mut Unsynced) -> Result<u64, RepositoryError> {
+    /// The length that holds all rows taken so far; it can be relied on once `unsynced` is synced. Those since the last mark were inserted at
+    /// `time`, which is later than that of any mark before.
+    pub fn mark(&mut self, unsynced: &mut Unsynced, time: UnixTime) -> Result<u64, RepositoryError> {
         self.flush()?;
+        if self.length > self.marked && self.version >= MARKS_VERSION {
+            Mark { from: self.marked, time }.put(&mut self.block);
+            if let Err(error) = self.write_block() {
+                self.block.clear();
+                return Err(error);
+            }
+            self.marked = self.length;
+        }
         unsynced.add(&self.file, &self.path);
         Ok(self.length)
     }
@@ -202,7 +238,7 @@ fn check_header(file: &File, path: &Path) -> Result<u32, RepositoryError> {
         return Err(damaged);
     };
     match u32::from_le_bytes(*version) {
-        version @ (1 | DETAILS_VERSION | LEDGER_VERSION) => Ok(version),
+        version @ (1 | DETAILS_VERSION | VIA_VERSION | LEDGER_VERSION) => Ok(version),
         version => Err(RepositoryError::Version { path: path.to_path_buf(), version, known: LEDGER_VERSION }),
     }
 }
@@ -216,6 +252,7 @@ pub struct LedgerReader {
     /// Where what counts ends.
     end: u64,
     block: Vec<u8>,
+    marks: Marks,
 }
 
 impl LedgerReader {
@@ -224,18 +261,13 @@ impl LedgerReader {
         let failed =
             |action, source| RepositoryError::Io { action, path: path.to_path_buf(), offset: 0, source };
         let file = files.open(path, OpenMode::Read).map_err(|error| failed("open", error))?;
-        check_header(&file, path)?;
+        let version = check_header(&file, path)?;
         let found = file.len().map_err(|error| failed("measure", error))?;
         if found < length {
             return Err(RepositoryError::Torn { path: path.to_path_buf(), offset: found });
         }
-        Ok(LedgerReader {
-            file,
-            path: path.to_path_buf(),
-            next: HEADER_BYTES,
-            end: length,
-            block: Vec::new(),
-        })
+        let (path, marks) = (path.to_path_buf(), Marks::of_version(version));
+        Ok(LedgerReader { file, path, next: HEADER_BYTES, end: length, block: Vec::new(), marks })
     }
 
     /// Reads on from where another reader's [`position`](LedgerReader::position) was; from the beginning for 0.
@@ -269,21 +301,47 @@ impl LedgerReader {
                 checked => checked.map(|_| None)?,
             }
         };
-        let (path, end) = (path.to_path_buf(), found.min(length));
-        Ok((LedgerReader { file, path, next: HEADER_BYTES, end, block: Vec::new() }, wrong))
+        let (path, end, marks) = (path.to_path_buf(), found.min(length), Marks::default());
+        Ok((LedgerReader { file, path, next: HEADER_BYTES, end, block: Vec::new(), marks }, wrong))
     }
 
     /// Hands out the rows of the next block; whether there was one. A damaged block is an error, and the next call goes on with
     /// the next one that is whole: a block's checksum covers its place, so bytes that look like one are none.
     pub fn next_block(&mut self, mut visit: impl FnMut(&Row<'_>)) -> Result<bool, RepositoryError> {
+        self.read_block(None, |row, _| visit(row))
+    }
+
+    /// The same, with the time at which the rows were inserted into the repository: that of their checkpoint, or the end of the visit where
+    /// ledgers of earlier versions do not say.
+    pub fn next_inserted(
+        &mut self,
+        mut visit: impl FnMut(&Row<'_>, UnixTime),
+    ) -> Result<bool, RepositoryError> {
+        let offset = self.next;
+        let time = self.inserted(offset).map_err(|error| {
+            self.next = self.end;
+            self.io(offset, error)
+        })?;
+        self.read_block(time, |row, time| visit(row, time.unwrap_or_else(|| row.visit_end())))
+    }
+
+    fn read_block(
+        &mut self,
+        time: Option<UnixTime>,
+        mut visit: impl FnMut(&Row<'_>, Option<UnixTime>),
+    ) -> Result<bool, RepositoryError> {
         if self.next >= self.end {
             return Ok(false);
         }
         let offset = self.next;
         match self.load(offset) {
+            Ok(Loaded::Whole(0)) if self.block.len() == MARK_BYTES => {
+                self.next = offset + (BLOCK_HEADER_BYTES + MARK_BYTES) as u64;
+                Ok(true)
+            }
             Ok(Loaded::Whole(rows)) => {
                 self.next = offset + (BLOCK_HEADER_BYTES + self.block.len()) as u64;
-                match visit_rows(&self.block, rows, &mut visit) {
+                match visit_rows(&self.block, rows, &mut |row| visit(row, time)) {
                     Some(()) => Ok(true),
                     None => Err(self.damaged(offset, Damage::Garbage)),
                 }
@@ -377,7 +435,9 @@ fn looks_like_a_block(seen: &[u8], left: u64) -> bool {
     let [bytes, rows, _] = words(header);
     let fits = bytes as usize <= BLOCK_BYTES_MAX && u64::from(bytes) + BLOCK_HEADER_BYTES as u64 <= left;
     // A row has six bytes at least, and the name of a file fits in one byte's number.
-    fits && rows > 0 && rows <= bytes / 6 && content.first().is_some_and(|name| u32::from(*name) < bytes)
+    let holds_rows =
+        rows > 0 && rows <= bytes / 6 && content.first().is_some_and(|name| u32::from(*name) < bytes);
+    fits && (holds_rows || rows == 0 && bytes as usize == MARK_BYTES)
 }
 
 fn visit_rows(block: &[u8], rows: u32, visit: &mut impl FnMut(&Row<'_>)) -> Option<()> {

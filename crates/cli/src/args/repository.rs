@@ -31,9 +31,14 @@ pub(crate) struct EngineArgs {
     #[arg(long, value_name = "N", env = "MATTOCK_THREADS")]
     pub(crate) threads: Option<usize>,
 
-    /// Ask as of a date: what came later does not exist. Like 2026-01-31 or 2026-01-31T12:00:00Z
+    /// Ask as of a date: what was fetched later does not exist. Like 2026-01-31 or 2026-01-31T12:00:00Z
     #[arg(long, value_name = "TIME")]
     pub(crate) as_of: Option<String>,
+
+    /// Ask what was in the repository at a date: what a crawl or an import added later does not exist. Draws a sample again, which tells this
+    /// date
+    #[arg(long, value_name = "TIME")]
+    pub(crate) inserted_by: Option<String>,
 }
 
 /// Where the features of a repository are.

@@ -47,16 +47,17 @@ pub(crate) fn run(args: &ImportArgs) -> anyhow::Result<Ended> {
     let bar = ProgressBar::new(total).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
     let (mut before, mut file) = (0, String::new());
     let name = args.name.clone().unwrap_or_else(|| name_of(&root));
-    let imported = mattock_index::import(&env.files, &root, &foreign, &name, |one, offset| {
-        if one.name != file {
-            file.clone_from(&one.name);
-            before = 0;
-            bar.set_message(one.path.file_name().unwrap_or_default().to_string_lossy().into_owned());
-        }
-        progress::stop_if(&cancel, &bar, STOPPED);
-        bar.inc(offset.saturating_sub(before));
-        before = offset;
-    })?;
+    let imported =
+        mattock_index::import(&env.files, &root, &foreign, &name, &|| env.clock.unix(), |one, offset| {
+            if one.name != file {
+                file.clone_from(&one.name);
+                before = 0;
+                bar.set_message(one.path.file_name().unwrap_or_default().to_string_lossy().into_owned());
+            }
+            progress::stop_if(&cancel, &bar, STOPPED);
+            bar.inc(offset.saturating_sub(before));
+            before = offset;
+        })?;
     bar.finish_and_clear();
     if args.json {
         output::print_json(&serde_json::json!({

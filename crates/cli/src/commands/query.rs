@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use indicatif::{HumanBytes, HumanCount, HumanDuration, ProgressBar};
 use mattock_env::{Env, is_url};
 use mattock_query::sink::{FilesSink, Sink};
-use mattock_query::{Failures, Language, Progress, Query, QueryError, Report};
+use mattock_query::{Dates, Failures, Language, Progress, Query, QueryError, Report};
 
 use crate::args::repository::{Format, QueryArgs};
 use crate::exit::{Ended, Usage};
@@ -79,7 +79,7 @@ fn ask(env: &Env, args: &QueryArgs, query: Query) -> anyhow::Result<Report> {
         format => rows::sink(env, format.and_then(Format::of_rows), args.output.as_deref())?,
     };
     if !args.quiet && !query.seeds().is_empty() {
-        say!("{}", sampled(query.seeds(), query.as_of_ms()));
+        say!("{}", sampled(query.seeds(), query.dates()));
     }
     let bar = progress::bar(args.quiet, 1, "{bar:30} {msg}");
     let result = query.run(sink.as_mut(), &mut |progress| shown(&bar, progress), &cancel);
@@ -95,10 +95,15 @@ fn ask(env: &Env, args: &QueryArgs, query: Query) -> anyhow::Result<Report> {
 }
 
 /// What draws the same sample again.
-fn sampled(seeds: &[u64], as_of_ms: Option<i64>) -> String {
+fn sampled(seeds: &[u64], dates: Dates) -> String {
     let seeds: Vec<String> = seeds.iter().map(u64::to_string).collect();
-    let date = as_of_ms.map(|milliseconds| format!(", as of {}", crate::times::text(milliseconds)));
-    format!("sample: seed {}{}", seeds.join(", "), date.unwrap_or_default())
+    let mut out = format!("sample: seed {}", seeds.join(", "));
+    let text = |date: Option<i64>| date.map(crate::times::text);
+    if let Some(date) = text(dates.inserted_by_ms) {
+        let as_of = text(dates.as_of_ms).map_or(String::new(), |date| format!(" --as-of {date}"));
+        out += &format!(", inserted by {date}; the same again: that seed with{as_of} --inserted-by {date}");
+    }
+    out
 }
 
 pub(crate) fn shown(bar: &ProgressBar, progress: &Progress) {

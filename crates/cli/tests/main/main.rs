@@ -22,6 +22,7 @@ mod process;
 mod published;
 mod report;
 mod robots;
+mod sampled;
 mod secured;
 mod served;
 mod why;

@@ -11,7 +11,7 @@ use crate::process::{MATTOCK, Running, Scratch};
 use crate::served::{Served, world};
 
 /// An archive that is no crawl's.
-fn foreign(scratch: &Scratch, name: &str, page: &str) {
+pub(crate) fn foreign(scratch: &Scratch, name: &str, page: &str) {
     let http =
         format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<title>Foreign {page}</title><p>Hello");
     scratch.write(
@@ -25,13 +25,13 @@ fn foreign(scratch: &Scratch, name: &str, page: &str) {
     );
 }
 
-fn done(output: Output) -> String {
+pub(crate) fn done(output: Output) -> String {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 /// What is printed, in order: rows of an answer have none.
-fn rows(scratch: &Scratch, arguments: &[&str]) -> Vec<String> {
+pub(crate) fn rows(scratch: &Scratch, arguments: &[&str]) -> Vec<String> {
     let text = done(scratch.mattock(arguments));
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     lines.sort();

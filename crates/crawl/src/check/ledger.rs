@@ -171,7 +171,7 @@ mod tests {
                 };
                 ledger.append(&row).unwrap();
             }
-            let length = ledger.mark(&mut Unsynced::new(&env.files)).unwrap();
+            let length = ledger.mark(&mut Unsynced::new(&env.files), env.clock.unix()).unwrap();
             let ledger = || Ledger { path: path.to_path_buf(), length, rows: 5002, damaged: false };
             let found = |look: &dyn Fn(&mut Findings)| {
                 let mut found = Findings::new(Path::new("/"));

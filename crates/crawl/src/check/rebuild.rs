@@ -38,7 +38,11 @@ pub(super) fn checkpoint(
         checkpoint.number = newest;
         let verified = Frontier::verify(env, path, newest, |_| {});
         let (Some(accounts), Some(queued)) = (verified.accounts, verified.waiting) else { return Ok(None) };
-        let Some((ledger_bytes, rows, totals)) = ledger(env, directory, index) else { return Ok(None) };
+        let Some((ledger_bytes, rows, totals, newest)) = ledger(env, directory, index) else {
+            return Ok(None);
+        };
+        // What comes next is later than all that is there.
+        checkpoint.unix_micros = checkpoint.unix_micros.max(newest);
         if rows != accounts.fetched + accounts.failed {
             return Ok(None);
         }
@@ -63,15 +67,16 @@ pub(super) fn checkpoint(
     Ok((!checkpoint.partitions.is_empty()).then_some(checkpoint))
 }
 
-/// Length and rows of a ledger, and what they add up to; `None` if it is not whole.
-fn ledger(env: &Env, directory: &Directory, partition: usize) -> Option<(u64, u64, Totals)> {
+/// Length and rows of a ledger, what they add up to, and when the newest was inserted; `None` if it is not whole.
+fn ledger(env: &Env, directory: &Directory, partition: usize) -> Option<(u64, u64, Totals, i64)> {
     let path = directory.ledger(partition);
     let length = env.files.entry(&path).ok()??.len;
     let mut reader = LedgerReader::open(&env.files, &path, length).ok()?;
-    let (mut rows, mut totals) = (0, Totals::default());
+    let (mut rows, mut totals, mut newest) = (0, Totals::default(), 0);
     while reader
-        .next_block(|row| {
+        .next_inserted(|row, inserted| {
             rows += 1;
+            newest = newest.max(inserted.as_micros());
             *totals.outcomes.entry(row.outcome.to_owned()).or_default() += 1;
             if row.outcome == "200" {
                 totals.pages += 1;
@@ -82,5 +87,5 @@ fn ledger(env: &Env, directory: &Directory, partition: usize) -> Option<(u64, u6
         })
         .ok()?
     {}
-    Some((length, rows, totals))
+    Some((length, rows, totals, newest))
 }

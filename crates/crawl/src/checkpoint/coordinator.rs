@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use mattock_env::{Clock, Env, Files, Lane, Step, Time};
+use mattock_env::{Clock, Env, Files, Lane, Step, Time, UnixTime};
 
 use super::part::Report;
 use super::{Checkpoint, Era, PartitionRecord};
@@ -49,6 +49,9 @@ struct Stage {
     /// Somebody has gone without being done.
     failed: bool,
     asked_at: Time,
+    /// The moment of the newest whose gate all have passed: microseconds since 1970, in whole milliseconds. Each is later than the one before,
+    /// whatever the clock says: what it adds is told from what was there by this.
+    unix_micros: i64,
     /// Whether another is wanted as soon as the one at hand is made.
     again: bool,
     /// When the newest that counts was made, and how long that took.
@@ -62,8 +65,6 @@ struct Gathered {
     archive: BTreeMap<String, u64>,
     records: Vec<Option<PartitionRecord>>,
     end: Option<End>,
-    /// The first moment that any of them is of.
-    unix_micros: Option<i64>,
 }
 
 /// What became of the file that was written last: its number, or why there is none.
@@ -74,6 +75,12 @@ const LOOK: Duration = Duration::from_secs(1);
 
 fn nanos(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// The moment of a checkpoint that is made `now` and follows one of `before`, in whole milliseconds, as the index tells times.
+pub(crate) fn moment(now: UnixTime, before: i64) -> i64 {
+    let milliseconds = |micros: i64| micros.div_euclid(1000);
+    milliseconds(now.as_micros()).max(milliseconds(before) + 1) * 1000
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -97,6 +104,7 @@ impl Coordinator {
             committed: from.number,
             failed: false,
             asked_at: env.clock.now(),
+            unix_micros: from.unix_micros,
             again: false,
             made_unix_micros: from.unix_micros,
             took: Duration::ZERO,
@@ -230,15 +238,13 @@ impl Coordinator {
         gathered.archive.extend(report.archive);
         gathered.records[index] = Some(report.record);
         gathered.end = gathered.end.or(report.end);
-        let first = gathered.unix_micros.unwrap_or(i64::MAX).min(report.unix_micros);
-        gathered.unix_micros = Some(first);
         if gathered.records.iter().any(Option::is_none) {
             return;
         }
         let partitions = gathered.records.iter_mut().filter_map(Option::take).collect();
         let checkpoint = Checkpoint {
             number,
-            unix_micros: gathered.unix_micros.take().unwrap_or(first),
+            unix_micros: self.stage.get().unix_micros,
             end: gathered.end,
             partitions,
             layout: self.layout,
@@ -306,6 +312,14 @@ pub(crate) struct Call {
     pub(crate) last: bool,
 }
 
+/// A checkpoint that all have come to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Passed {
+    pub(crate) number: u64,
+    /// The moment that it is of, the same for all.
+    pub(crate) moment: UnixTime,
+}
+
 impl Seat {
     pub(crate) fn new(coordinator: &Arc<Coordinator>, index: usize) -> Seat {
         let made = coordinator.committed();
@@ -330,14 +344,22 @@ impl Seat {
     }
 
     /// Arrives at the gate of a checkpoint, having sent everything that it has for others; comes back when all have.
-    pub(crate) async fn pass(&mut self, call: Call) -> Result<(), CrawlError> {
+    pub(crate) async fn pass(&mut self, call: Call) -> Result<Passed, CrawlError> {
         self.made = call.number;
         let coordinator = &self.coordinator;
-        coordinator.stage.update(|stage| stage.arrived += 1);
-        let all = coordinator.partitions as u64;
-        let passed = |stage: &Stage| stage.failed || stage.arrived >= (call.number - stage.base) * all;
-        let stage = coordinator.stage.wait_for(passed).await;
-        if stage.failed { Err(CrawlError::OtherPartition) } else { Ok(()) }
+        let (all, now) = (coordinator.partitions as u64, coordinator.clock.unix());
+        let have_all = |stage: &Stage| stage.arrived >= (call.number - stage.base) * all;
+        coordinator.stage.update(|stage| {
+            stage.arrived += 1;
+            if have_all(stage) {
+                stage.unix_micros = moment(now, stage.unix_micros);
+            }
+        });
+        let stage = coordinator.stage.wait_for(|stage: &Stage| stage.failed || have_all(stage)).await;
+        match stage.failed {
+            true => Err(CrawlError::OtherPartition),
+            false => Ok(Passed { number: call.number, moment: UnixTime::from_micros(stage.unix_micros) }),
+        }
     }
 
     /// Its part of the checkpoint that it took part in last is durable.
@@ -367,5 +389,19 @@ impl Drop for Seat {
         if !self.done {
             self.coordinator.stage.update(|stage| stage.failed = true);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_follow_each_other_whatever_the_clock_says() {
+        let at = UnixTime::from_micros;
+        assert_eq!(moment(at(5_999), 0), 5_000);
+        assert_eq!(moment(at(5_999), 5_000), 6_000, "a second one in the same millisecond");
+        assert_eq!(moment(at(2_000), 6_000), 7_000, "the clock went back");
+        assert_eq!(moment(at(2_000), 6_001), 7_000, "one of an earlier version");
     }
 }

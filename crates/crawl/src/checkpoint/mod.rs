@@ -16,6 +16,9 @@
 //! It is kept twice, as `CHECKPOINT` and `CHECKPOINT.copy`, and so is every small file that it depends on: a damaged one costs nothing. A
 //! crash may leave the two of different checkpoints, which both are whole then; opening takes the first and makes them the same.
 //!
+//! It is of one moment, which is taken when all have arrived and which every ledger is marked with: that is when its rows were inserted
+//! into the repository. Each is later than the one before, also when the clock goes back.
+//!
 //! Invariants: one checkpoint at a time; a partition takes part in every number, in order; nothing of checkpoint N is removed
 //! before N + 1 is written. The last checkpoint of a run is made when every partition has nothing under way.
 //!
@@ -28,6 +31,6 @@ mod coordinator;
 mod part;
 mod record;
 
-pub(crate) use coordinator::{Call, Coordinator, Seat};
+pub(crate) use coordinator::{Call, Coordinator, Passed, Seat, moment};
 pub(crate) use part::Part;
 pub(crate) use record::{Checkpoint, Era, PartitionRecord, VERSION};

@@ -6,7 +6,7 @@ use std::time::Duration;
 use mattock_env::{Env, Lane, Step, Time};
 use mattock_repository::{Ledger, RepositoryError, Unsynced, WarcWriter};
 
-use super::{PartitionRecord, Seat};
+use super::{PartitionRecord, Passed, Seat};
 use crate::summary::Totals;
 use crate::{CrawlError, End};
 use mattock_frontier::Frontier;
@@ -31,8 +31,6 @@ pub(crate) struct Part {
 /// A partition's part of a checkpoint.
 pub(crate) struct Report {
     pub(crate) record: PartitionRecord,
-    /// The moment that it is of: microseconds since 1970.
-    pub(crate) unix_micros: i64,
     /// Archive files that have changed, and their lengths.
     pub(crate) archive: Vec<(String, u64)>,
     /// Why the run ends, if it does.
@@ -73,18 +71,17 @@ impl Part {
     /// Begins to save the partition as it is now, as the checkpoint whose gate was passed last.
     pub(crate) fn begin(
         &mut self,
-        number: u64,
+        Passed { number, moment }: Passed,
         frontier: &mut Frontier,
         archive: &mut WarcWriter,
         ledger: &mut Ledger,
         totals: Totals,
         end: Option<End>,
     ) -> Result<(), CrawlError> {
-        let unix_micros = self.env.clock.unix().as_micros();
         frontier.begin_save(number, self.env.clock.now())?;
         let mut unsynced = Unsynced::new(&self.env.files);
         let files = archive.mark(&mut unsynced)?;
-        let ledger_bytes = ledger.mark(&mut unsynced)?;
+        let ledger_bytes = ledger.mark(&mut unsynced, moment)?;
         let record = PartitionRecord::new(ledger_bytes, &frontier.counts(), totals);
         let outcome = Outcome::default();
         let written = outcome.clone();
@@ -99,7 +96,7 @@ impl Part {
         }));
         self.under_way = Some(UnderWay {
             number,
-            report: Some(Report { record, unix_micros, archive: files, end }),
+            report: Some(Report { record, archive: files, end }),
             frontier: false,
             archive: outcome,
             archived: false,

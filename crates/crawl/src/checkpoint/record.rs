@@ -22,7 +22,7 @@ pub(crate) const VERSION: u32 = 1;
 pub(crate) struct Checkpoint {
     /// Its number; that of the states of the partitions' frontiers.
     pub(crate) number: u64,
-    /// When it was made: microseconds since 1970.
+    /// When it was made: microseconds since 1970. Later than the one before.
     pub(crate) unix_micros: i64,
     /// Why the run ended, if this is its last.
     #[serde(default, skip_serializing_if = "Option::is_none")]

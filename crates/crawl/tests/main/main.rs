@@ -5,6 +5,7 @@ mod check;
 mod clock;
 mod determinism;
 mod hostile;
+mod inserted;
 mod large;
 mod limits;
 mod mistakes;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
+use arrow_array::types::TimestampMillisecondType;
 use mattock_env::sim::Simulation;
 use mattock_env::{Env, UnixTime};
 use mattock_index::{IndexError, IndexOptions, LedgerSource, Manifest, Snapshot, update};
@@ -23,6 +24,7 @@ struct Grown {
     ledger: Ledger,
     source: LedgerSource,
     next: u64,
+    marks: i64,
 }
 
 impl Grown {
@@ -31,7 +33,7 @@ impl Grown {
         let path = PathBuf::from(ROOT).join("ledger-0");
         let ledger = Ledger::open(&env.files, &path, 0).unwrap();
         let source = LedgerSource { name: "ledger-0".into(), path, bytes: 0 };
-        Grown { env: env.clone(), ledger, source, next: 0 }
+        Grown { env: env.clone(), ledger, source, next: 0, marks: 0 }
     }
 
     /// So many rows more, of which every fifth has no document. Committed, or not yet.
@@ -57,7 +59,9 @@ impl Grown {
             self.ledger.append(&row).unwrap();
         }
         self.next += count;
-        let bytes = self.ledger.mark(&mut Unsynced::new(&self.env.files)).unwrap();
+        self.marks += 1;
+        let time = UnixTime::from_micros(1_800_000_000_000_000 + self.marks * 1_000_000);
+        let bytes = self.ledger.mark(&mut Unsynced::new(&self.env.files), time).unwrap();
         if committed {
             self.source.bytes = bytes;
         }
@@ -71,6 +75,26 @@ impl Grown {
     fn update(&self, at_least: usize) -> mattock_index::Updated {
         let sources = std::slice::from_ref(&self.source);
         update(&self.env.files, Path::new(ROOT), sources, &options(), at_least, |_| {}).unwrap()
+    }
+
+    /// How many rows were inserted in which second, all parts and the tail together.
+    fn inserted(&self) -> BTreeMap<i64, usize> {
+        let snapshot = self.snapshot();
+        let mut batches = snapshot.tail().to_vec();
+        for part in snapshot.parts() {
+            let bytes = bytes::Bytes::from(self.env.files.read(part).unwrap());
+            batches.extend(
+                ParquetRecordBatchReaderBuilder::try_new(bytes).unwrap().build().unwrap().map(Result::unwrap),
+            );
+        }
+        let mut found = BTreeMap::new();
+        for batch in batches {
+            let column = batch.column_by_name("insertion_time").unwrap();
+            for time in column.as_primitive::<TimestampMillisecondType>() {
+                *found.entry(time.unwrap() / 1000 - 1_800_000_000).or_default() += 1;
+            }
+        }
+        found
     }
 
     /// How often every URL is there; parts are in order.
@@ -135,6 +159,62 @@ fn every_committed_row_is_there_once_however_parts_are_made() {
 }
 
 #[test]
+fn rows_keep_the_time_of_their_checkpoint_in_the_tail_and_in_parts() {
+    run(|env| {
+        let mut grown = Grown::new(env);
+        let mut expected = BTreeMap::new();
+        for (mark, (count, at_least)) in (1..).zip([(30, 1000), (2000, 1), (700, 5000), (10, 1)]) {
+            grown.grow(count, true);
+            let before: usize = expected.values().sum();
+            expected.insert(mark, stored(grown.next) - before);
+            assert_eq!(grown.inserted(), expected);
+            let updated = grown.update(at_least);
+            assert_eq!(updated.parts > 0, at_least == 1);
+            assert_eq!(grown.inserted(), expected);
+        }
+        assert!(!grown.snapshot().has_undated());
+        let committed = grown.source.bytes;
+        grown.grow(500, true);
+        grown.update(1);
+        // What a crash took away comes again, and later.
+        grown.ledger = Ledger::open(&env.files, &grown.source.path, committed).unwrap();
+        (grown.source.bytes, grown.next) = (committed, grown.next - 500);
+        assert_eq!(grown.inserted(), expected);
+        grown.grow(500, true);
+        expected.insert(6, 400);
+        assert_eq!(grown.inserted(), expected);
+        assert!(grown.update(1).rebuilt);
+        assert_eq!(grown.inserted(), expected);
+    });
+}
+
+#[test]
+fn a_list_of_version_3_is_read_and_goes_on() {
+    run(|env| {
+        let mut grown = Grown::new(env);
+        grown.grow(100, true);
+        grown.update(1);
+        // What earlier programs wrote.
+        let path = Manifest::directory(Path::new(ROOT)).join("INDEX");
+        let text = String::from_utf8(env.files.read(&path).unwrap()).unwrap();
+        let (_, json) = text.split_once('\n').unwrap();
+        let mut list: serde_json::Value = serde_json::from_str(json).unwrap();
+        list["parts"][0].as_object_mut().unwrap().remove("inserted_ms").unwrap();
+        let json = serde_json::to_string_pretty(&list).unwrap();
+        let text = format!("MATTOCK-INDEX 3 {:08x}\n{json}\n", crc32fast::hash(json.as_bytes()));
+        env.files.write_atomic(&path, text.as_bytes()).unwrap();
+        assert!(grown.snapshot().has_undated());
+        assert_eq!(grown.urls().len(), stored(100));
+        grown.grow(200, true);
+        let updated = grown.update(1);
+        assert!(!updated.rebuilt && updated.parts == 1);
+        assert_eq!((grown.urls().len(), grown.snapshot().parts().len()), (stored(300), 2));
+        assert!(grown.snapshot().has_undated());
+        assert!(env.files.read(&path).unwrap().starts_with(b"MATTOCK-INDEX 4 "));
+    });
+}
+
+#[test]
 fn what_is_not_committed_is_not_seen() {
     run(|env| {
         let mut grown = Grown::new(env);
@@ -191,7 +271,7 @@ fn a_damaged_list_of_parts_is_named_and_so_is_one_of_another_version() {
                 "{at}: {error}"
             );
         }
-        let newer = String::from_utf8(whole).unwrap().replacen("INDEX 3", "INDEX 9", 1);
+        let newer = String::from_utf8(whole).unwrap().replacen("INDEX 4", "INDEX 9", 1);
         env.files.write_atomic(&path, newer.as_bytes()).unwrap();
         assert!(open().unwrap_err().to_string().contains("version 9"));
     });

@@ -1,9 +1,10 @@
 //! Foreign archives in the index: every record that can be read is a row, and what cannot is told with its place.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Int32Type, Int64Type};
+use arrow_array::types::{Int32Type, Int64Type, TimestampMillisecondType};
 use mattock_env::sim::Simulation;
 use mattock_env::{Env, OpenMode, UnixTime};
 use mattock_index::{Foreign, IndexOptions, Snapshot, import};
@@ -76,10 +77,11 @@ fn a_damaged_record_costs_itself_and_a_file_is_imported_once() {
         let (offset, length) = places[20];
         file.write_all_at(b"no gzip", offset + length / 2).unwrap();
         let foreign = [Foreign { path: path.clone(), name: path.to_str().unwrap().to_owned() }];
-        let imported = import(&env.files, root, &foreign, "foreign", |_, _| {}).unwrap();
+        let imported =
+            import(&env.files, root, &foreign, "foreign", &|| env.clock.unix(), |_, _| {}).unwrap();
         assert_eq!((imported.instances, imported.untaken_count), (count as u64 - 1, 1), "{imported:?}");
         assert_eq!(imported.untaken[0].offset, offset);
-        let again = import(&env.files, root, &foreign, "foreign", |_, _| {}).unwrap();
+        let again = import(&env.files, root, &foreign, "foreign", &|| env.clock.unix(), |_, _| {}).unwrap();
         assert_eq!((again.known, again.records), (1, 0));
         let found = rows(&env, root);
         assert_eq!(found.len(), count - 1);
@@ -89,6 +91,44 @@ fn a_damaged_record_costs_itself_and_a_file_is_imported_once() {
             let record = fetcher.fetch(&snapshot.archive(&file), offset, length).unwrap();
             assert_eq!(record.target_uri(), Some(url.as_str()));
         }
+    });
+}
+
+/// The times of insertion there are, in ms since 1970.
+fn inserted(env: &Env, root: &Path) -> Vec<i64> {
+    let mut times = Vec::new();
+    for part in snapshot(env, root).parts() {
+        let bytes = bytes::Bytes::from(env.files.read(part).unwrap());
+        for batch in ParquetRecordBatchReaderBuilder::try_new(bytes).unwrap().build().unwrap() {
+            let batch = batch.unwrap();
+            let column = batch.column_by_name("insertion_time").unwrap();
+            times.extend(column.as_primitive::<TimestampMillisecondType>().iter().map(Option::unwrap));
+        }
+    }
+    times.dedup();
+    times
+}
+
+#[test]
+fn what_is_imported_is_inserted_then_however_old_it_is() {
+    Simulation::new(1).run(|env| async move {
+        let root = Path::new("/repository");
+        let take = |directory: &str, count: usize| {
+            let (path, _) = archive(&env, Path::new(directory), count);
+            let foreign = [Foreign { name: path.to_str().unwrap().to_owned(), path }];
+            import(&env.files, root, &foreign, "foreign", &|| env.clock.unix(), |_, _| {}).unwrap();
+        };
+        take("/one", 5);
+        let first = inserted(&env, root);
+        assert_eq!(first, [env.clock.unix().as_micros() / 1000]);
+        take("/two", 6);
+        let second = inserted(&env, root);
+        assert!(second.len() == 2 && second[0] == first[0] && second[1] > first[0], "{second:?}");
+        env.clock.set_back(Duration::from_secs(3600));
+        take("/three", 7);
+        let third = inserted(&env, root);
+        assert!(third.len() == 3 && third[..2] == second && third[2] > third[1], "{third:?}");
+        assert!(!snapshot(&env, root).has_undated());
     });
 }
 
@@ -138,7 +178,8 @@ fn what_metadata_records_tell_is_in_the_row_of_their_document() {
         env.files.create_dir_all(Path::new("/elsewhere")).unwrap();
         env.files.write_atomic(path, archive.concat().as_bytes()).unwrap();
         let foreign = [Foreign { path: path.into(), name: path.to_str().unwrap().to_owned() }];
-        let imported = import(&env.files, root, &foreign, "foreign", |_, _| {}).unwrap();
+        let imported =
+            import(&env.files, root, &foreign, "foreign", &|| env.clock.unix(), |_, _| {}).unwrap();
         assert_eq!((imported.instances, imported.others, imported.untaken_count), (3, 5, 0), "{imported:?}");
         let snapshot = snapshot(&env, root);
         let bytes = bytes::Bytes::from(env.files.read(&snapshot.parts()[0]).unwrap());
@@ -172,7 +213,7 @@ fn samples_of_other_programs_are_imported_or_refused_with_a_reason() {
     let mut instances = 0;
     for path in &files {
         let foreign = [Foreign { path: path.clone(), name: path.to_str().unwrap().to_owned() }];
-        let imported = import(&env.files, &root, &foreign, "samples", |_, _| {});
+        let imported = import(&env.files, &root, &foreign, "samples", &|| env.clock.unix(), |_, _| {});
         let imported = imported.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         assert!(
             imported.records > 0 || imported.untaken_count > 0 || env.files.read(path).unwrap().is_empty(),

@@ -12,6 +12,7 @@ use crate::by_url;
 use crate::columns::Origin;
 use crate::content::work::PLACE;
 use crate::history::History;
+use crate::insertion;
 use crate::sampling::INSTANCE;
 use crate::via;
 
@@ -105,8 +106,11 @@ impl DocumentsTable {
                 demand.needed.insert(RECORD_TYPE.to_string());
             }
         }
-        if self.as_of_ms.is_some() {
+        if self.dates.as_of_ms.is_some() {
             demand.needed.insert("fetch_time".to_string());
+        }
+        if self.dates.inserted_by_ms.is_some() {
+            demand.needed.insert(insertion::column(&self.metadata.schema()).to_string());
         }
         Ok(demand)
     }

@@ -1,6 +1,7 @@
 //! DataFusion's errors about a text of SQL, with their places, and advice on columns.
 
 use datafusion::common::{DataFusionError, SchemaError};
+use datafusion::sql::sqlparser::tokenizer;
 
 use crate::columns::Columns;
 use crate::complaint::{Complaint, Span};
@@ -60,6 +61,12 @@ fn end_of(text: &str, reason: &str) -> Option<Span> {
     reason.contains("EOF").then(|| Span::new(end, end))
 }
 
+/// The place that the parser knows, if it does.
+pub(super) fn place(text: &str, span: tokenizer::Span) -> Option<Span> {
+    let at = |location: tokenizer::Location| offset(text, location.line, location.column);
+    (span.start.line > 0).then(|| Span::new(at(span.start), at(span.end)))
+}
+
 /// The offset of a line and a column, both from 1.
 fn offset(text: &str, line: u64, column: u64) -> usize {
     let line = usize::try_from(line).unwrap_or(1).max(1);
@@ -75,7 +82,7 @@ fn word_length(text: &str) -> usize {
 }
 
 /// Where a name stands in the text, as a word.
-fn find_word(text: &str, word: &str) -> Option<Span> {
+pub(super) fn find_word(text: &str, word: &str) -> Option<Span> {
     let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
     text.to_ascii_lowercase().match_indices(&word.to_ascii_lowercase()).find_map(|(at, found)| {
         let end = at + found.len();

@@ -5,13 +5,15 @@ use std::ops::ControlFlow;
 
 use datafusion::sql::parser::Statement;
 use datafusion::sql::sqlparser::ast::{
-    self, ExcludeSelectItem, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, ObjectName,
+    self, ExcludeSelectItem, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, ObjectName, Query,
     Select, SelectItem, TableFactor, Value, VisitMut as _, VisitorMut,
 };
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
 
+use super::sample;
 use crate::columns::{Column, Columns, Origin};
+use crate::complaint::Complaint;
 use crate::documents::DOCUMENTS;
 use crate::sampling::{INSTANCE, SAMPLED};
 use crate::sql::athena;
@@ -36,21 +38,24 @@ pub(crate) fn named(texts: &[&str], columns: &Columns) -> Vec<Column> {
     found
 }
 
-/// Changes a statement in place. The seed for calls of `sampled` that name none comes from `seed`; the answer is the seeds of all calls.
+/// Changes the statement of a text in place. The seed for samples that name none comes from `seed`; the answer is the seeds of all samples.
 pub(crate) fn rewrite(
+    text: &str,
     statement: &mut Statement,
     computed: &[Column],
     seed: &mut dyn FnMut() -> u64,
-) -> Vec<u64> {
+) -> Result<Vec<u64>, Complaint> {
     let statement = match statement {
         Statement::Explain(explain) => explain.statement.as_mut(),
         other => other,
     };
-    let Statement::Statement(statement) = statement else { return Vec::new() };
+    let Statement::Statement(statement) = statement else { return Ok(Vec::new()) };
     athena::rewrite(statement);
-    let mut rewriter = Rewriter { computed, seed, drawn: None, seeds: Vec::new() };
-    let _: ControlFlow<()> = statement.visit(&mut rewriter);
-    rewriter.seeds
+    let mut rewriter = Rewriter { text, computed, seed, shadowed: false, drawn: None, seeds: Vec::new() };
+    match statement.visit(&mut rewriter) {
+        ControlFlow::Continue(()) => Ok(rewriter.seeds),
+        ControlFlow::Break(complaint) => Err(complaint),
+    }
 }
 
 /// Whether a statement only asks.
@@ -65,17 +70,79 @@ pub(crate) fn is_query(statement: &Statement) -> bool {
 }
 
 struct Rewriter<'a> {
+    text: &'a str,
     computed: &'a [Column],
     seed: &'a mut dyn FnMut() -> u64,
-    /// The seed of all calls that name none.
+    /// Whether a `with` calls something else by the table's name.
+    shadowed: bool,
+    /// The seed of all samples that name none.
     drawn: Option<u64>,
     seeds: Vec<u64>,
 }
 
-impl VisitorMut for Rewriter<'_> {
-    type Break = ();
+impl Rewriter<'_> {
+    fn sampled_by(&mut self, seed: u64) {
+        if !self.seeds.contains(&seed) {
+            self.seeds.push(seed);
+        }
+    }
 
-    fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
+    /// Makes a call of `sampled` whole.
+    fn complete(&mut self, arguments: &mut Vec<FunctionArg>) -> Result<(), Complaint> {
+        let given: Vec<&Expr> = arguments.iter().filter_map(expression_of).collect();
+        let seed = match sample::check_call(self.text, &given)? {
+            Some(seed) => seed,
+            None if arguments.len() == 1 => {
+                let drawn = *self.drawn.get_or_insert_with(|| (self.seed)());
+                arguments.push(argument(Expr::Value(Value::Number(drawn.to_string(), false).into())));
+                drawn
+            }
+            // The planner says what is wrong with it.
+            None => return Ok(()),
+        };
+        self.sampled_by(seed);
+        if arguments.len() == 2 {
+            arguments.push(argument(Expr::Identifier(Ident::new(INSTANCE))));
+        }
+        Ok(())
+    }
+}
+
+fn expression_of(argument: &FunctionArg) -> Option<&Expr> {
+    match argument {
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(expression)) => Some(expression),
+        _ => None,
+    }
+}
+
+fn argument(expression: Expr) -> FunctionArg {
+    FunctionArg::Unnamed(FunctionArgExpr::Expr(expression))
+}
+
+impl VisitorMut for Rewriter<'_> {
+    type Break = Complaint;
+
+    fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<Complaint> {
+        let mut named = query.with.iter().flat_map(|with| &with.cte_tables);
+        self.shadowed |= named.any(|table| table.alias.name.value.eq_ignore_ascii_case(DOCUMENTS));
+        ControlFlow::Continue(())
+    }
+
+    /// When everything in it was visited: what comes in its place is as it should be.
+    fn post_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<Complaint> {
+        match sample::asked(self.text, factor, self.shadowed) {
+            Ok(Some(asked)) => {
+                let (drawn, draw) = (&mut self.drawn, &mut *self.seed);
+                let seed = sample::replace(factor, &asked, || *drawn.get_or_insert_with(draw));
+                self.sampled_by(seed);
+                ControlFlow::Continue(())
+            }
+            Ok(None) => ControlFlow::Continue(()),
+            Err(complaint) => ControlFlow::Break(complaint),
+        }
+    }
+
+    fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<Complaint> {
         if is_documents_alone(select) && !self.computed.is_empty() {
             for item in &mut select.projection {
                 if let SelectItem::Wildcard(options) = item
@@ -93,27 +160,13 @@ impl VisitorMut for Rewriter<'_> {
         ControlFlow::Continue(())
     }
 
-    fn pre_visit_expr(&mut self, expression: &mut Expr) -> ControlFlow<()> {
+    fn pre_visit_expr(&mut self, expression: &mut Expr) -> ControlFlow<Complaint> {
         if let Expr::Function(function) = expression
             && function.name.to_string().eq_ignore_ascii_case(SAMPLED)
             && let FunctionArguments::List(list) = &mut function.args
+            && let Err(complaint) = self.complete(&mut list.args)
         {
-            if list.args.len() == 1 {
-                let drawn = *self.drawn.get_or_insert_with(|| (self.seed)());
-                let value = Expr::Value(Value::Number(drawn.to_string(), false).into());
-                list.args.push(FunctionArg::Unnamed(FunctionArgExpr::Expr(value)));
-            }
-            if let Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Value(value)))) = list.args.get(1)
-                && let Value::Number(digits, _) = &value.value
-                && let Ok(seed) = digits.parse::<u64>()
-                && !self.seeds.contains(&seed)
-            {
-                self.seeds.push(seed);
-            }
-            if list.args.len() == 2 {
-                let instance = Expr::Identifier(Ident::new(INSTANCE));
-                list.args.push(FunctionArg::Unnamed(FunctionArgExpr::Expr(instance)));
-            }
+            return ControlFlow::Break(complaint);
         }
         ControlFlow::Continue(())
     }
@@ -123,7 +176,7 @@ impl VisitorMut for Rewriter<'_> {
 fn is_documents_alone(select: &Select) -> bool {
     match select.from.as_slice() {
         [from] if from.joins.is_empty() => {
-            matches!(&from.relation, TableFactor::Table { name, .. } if name.to_string().eq_ignore_ascii_case(DOCUMENTS))
+            matches!(&from.relation, TableFactor::Table { name, .. } if sample::is_documents(name))
         }
         _ => false,
     }

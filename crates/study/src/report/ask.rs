@@ -41,8 +41,8 @@ pub(crate) struct Desk<'a> {
     pub(crate) shown: &'a str,
     /// The directory whose features are used, likewise, if it is another one.
     pub(crate) features: Option<&'a str>,
-    /// The date that is asked for, likewise.
-    pub(crate) as_of: Option<&'a str>,
+    /// The flags with the dates that are asked for, likewise.
+    pub(crate) dates: Option<&'a str>,
     /// What was defined so far.
     pub(crate) definitions: Vec<Definition>,
 }
@@ -71,8 +71,8 @@ impl Desk<'_> {
 
     /// A query as it is typed. Our SQL has no characters that mean something to a shell within double quotes.
     pub(crate) fn query_command(&self, sql: &str) -> String {
-        let as_of = self.as_of.map_or(String::new(), |date| format!(" --as-of {date}"));
-        format!("mattock query {}{as_of} --sql \"{sql}\"", self.shown)
+        let dates = self.dates.map_or(String::new(), |flags| format!(" {flags}"));
+        format!("mattock query {}{dates} --sql \"{sql}\"", self.shown)
     }
 
     /// A command on the repository.

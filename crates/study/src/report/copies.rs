@@ -99,7 +99,7 @@ pub(crate) fn clusters(
         progress: &mut |_| {},
         shown: desk.shown,
         features: desk.features,
-        as_of: None,
+        dates: None,
         definitions: Vec::new(),
     };
     let clusters = column.one(sql, |row| {

@@ -83,8 +83,8 @@ pub struct Subject<'a> {
     pub shown: &'a str,
     /// The directory whose features are used, and how a user writes it; those of the repository if nothing is said.
     pub features: Option<(&'a Path, &'a str)>,
-    /// The date that is asked for, as a user writes it; everything if nothing is said.
-    pub as_of: Option<&'a str>,
+    /// The flags with the dates that are asked for, as a user writes them; everything if nothing is said.
+    pub dates: Option<&'a str>,
     /// Of the program that makes the report.
     pub version: &'a str,
 }
@@ -172,9 +172,9 @@ pub fn gather(
     progress: &mut dyn FnMut(&Progress<'_>),
     cancel: &Cancel,
 ) -> Result<DataSet> {
-    let Subject { shown, as_of, .. } = *subject;
+    let Subject { shown, dates, .. } = *subject;
     let features = subject.features.map(|(_, shown)| shown);
-    let desk = &mut Desk { session, cancel, progress, shown, features, as_of, definitions: Vec::new() };
+    let desk = &mut Desk { session, cancel, progress, shown, features, dates, definitions: Vec::new() };
     let size = size::gather(desk)?;
     if let Some(crawl) = &crawl {
         crawl.define(desk);
@@ -231,7 +231,7 @@ fn of_features(
         }
         return Ok(None);
     };
-    let has_date = subject.as_of.is_some();
+    let has_date = subject.dates.is_some();
     if let Some(other) = age::compare(files, subject.root, &features, size.instances, has_date)? {
         let why = other.sentence(features.generation());
         let command = (other != age::Other::Newer).then_some(build);

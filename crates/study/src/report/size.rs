@@ -13,8 +13,8 @@ pub(crate) const DOMAIN: &str = "coalesce(url_host_private_domain, url_host_name
 
 const ROWS: &str = "select count(*) as instances, count(*) filter (where fetch_status = 200) as pages, \
                     count(*) filter (where record_type = 'revisit') as revisits, count(content_truncated) as truncated, \
-                    sum(warc_record_length) as archive_bytes, min(fetch_time) as first_fetch, max(fetch_time) as last_fetch \
-                    from documents";
+                    sum(warc_record_length) as archive_bytes, min(fetch_time) as first_fetch, max(fetch_time) as last_fetch, \
+                    max(insertion_time) as last_insertion from documents";
 
 /// See the module.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -39,6 +39,8 @@ pub struct Size {
     pub first_fetch: Option<String>,
     /// And the last.
     pub last_fetch: Option<String>,
+    /// When the last was inserted into the repository.
+    pub last_insertion: Option<String>,
     /// Seconds between the two.
     pub seconds: f64,
     /// How many URLs there are of each number of instances.
@@ -71,6 +73,7 @@ pub(crate) fn gather(desk: &mut Desk<'_>) -> Result<Size> {
             archive_bytes: row.count("archive_bytes")?,
             first_fetch: span.map(|(first, _)| time_text(first)),
             last_fetch: span.map(|(_, last)| time_text(last)),
+            last_insertion: row.number("last_insertion")?.map(time_text),
             seconds: span.map_or(0.0, |(first, last)| (last - first) as f64 / 1000.0),
             ..Size::default()
         })
@@ -85,6 +88,7 @@ pub(crate) fn gather(desk: &mut Desk<'_>) -> Result<Size> {
             ("size.revisits", "Instances that are stored without their payload, because the archive had the same bytes before."),
             ("size.first_fetch", "When the first instance was asked for."),
             ("size.last_fetch", "When the last instance was asked for."),
+            ("size.last_insertion", "When the last instance was committed to the repository, by a checkpoint or an import."),
         ],
     );
     let per_url = "select instances, count(*) as urls from (select url_key, count(*) as instances from documents group by url_key) \

@@ -103,7 +103,9 @@ fn gather(env: &Env, args: &ReportArgs, cancel: &Cancel) -> anyhow::Result<DataS
     };
     let session = repository.session(asked)?;
     let shown = quoted(&args.dir.display().to_string());
-    let as_of = args.engine.as_of.as_deref().map(quoted);
+    let dates = [("--as-of", &args.engine.as_of), ("--inserted-by", &args.engine.inserted_by)];
+    let given = dates.iter().filter_map(|(flag, date)| Some(format!("{flag} {}", quoted(date.as_deref()?))));
+    let dates = given.collect::<Vec<_>>().join(" ");
     let features =
         args.features.dir.as_ref().map(|home| (home.as_path(), quoted(&home.display().to_string())));
     let subject = Subject {
@@ -111,7 +113,7 @@ fn gather(env: &Env, args: &ReportArgs, cancel: &Cancel) -> anyhow::Result<DataS
         name: &name_of(&root),
         shown: &shown,
         features: features.as_ref().map(|(home, shown)| (*home, shown.as_str())),
-        as_of: as_of.as_deref(),
+        dates: Some(dates.as_str()).filter(|dates| !dates.is_empty()),
         version: env!("CARGO_PKG_VERSION"),
     };
     let bar = bar(args.quiet);

@@ -127,7 +127,7 @@ pub(super) fn fill(env: &Env, dir: &Path, filling: Filling) -> Result<Stored, Qu
     }
     let begun = thread_cpu_seconds();
     let mut unsynced = Unsynced::new(&env.files);
-    let ledger_bytes = ledger.mark(&mut unsynced)?;
+    let ledger_bytes = ledger.mark(&mut unsynced, env.clock.unix())?;
     writer.sync()?;
     unsynced.sync()?;
     write_s += thread_cpu_seconds() - begun;

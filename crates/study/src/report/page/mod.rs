@@ -95,8 +95,8 @@ fn cite(data: &DataSet) -> Section {
     });
     let text = format!(
         "“{}”: {} of {} ({}) of {} in {}{span}. Crawled, stored or measured with Mattock {}.\n\n\
-         Figures of a growing crawl hold for what was committed when the report was made. “--as-of” with the date of the last fetch \
-         leaves out what came later, in this report as in any query.{of_features}",
+         Figures of a growing crawl hold for what was committed when the report was made. “--inserted-by” with the date of the last \
+         insertion leaves out what came later, in this report as in any query.{of_features}",
         data.name,
         format::counted(size.instances, "instance", "instances"),
         format::counted(size.urls, "URL", "URLs"),
@@ -110,6 +110,7 @@ fn cite(data: &DataSet) -> Section {
         vec!["Directory".into(), data.repository.clone()],
         vec!["First fetch".into(), size.first_fetch.clone().unwrap_or_else(none)],
         vec!["Last fetch".into(), size.last_fetch.clone().unwrap_or_else(none)],
+        vec!["Last insertion".into(), size.last_insertion.clone().unwrap_or_else(none)],
         vec!["Instances".into(), format::integer(size.instances)],
         vec!["Program".into(), format!("Mattock {}", data.mattock)],
         vec![
@@ -126,7 +127,7 @@ fn cite(data: &DataSet) -> Section {
         rows.push(vec!["Features".into(), format!("generation {}", links.generation)]);
     }
     let report = report_command(&data.repository, data.features.as_deref());
-    let report = format!("{report} --seed {}{}", data.content.sample_seed, as_of(data));
+    let report = format!("{report} --seed {}{}", data.content.sample_seed, dates(data));
     let json = "the same figures as one JSON object, each with its definition and its command";
     let again =
         vec![Command::new(report.clone(), "this page"), Command::new(format!("{report} --json"), json)];
@@ -134,8 +135,13 @@ fn cite(data: &DataSet) -> Section {
     Section { title: "How to cite and repeat".into(), text, table: Some(table), again, chart: None }
 }
 
-fn as_of(data: &DataSet) -> String {
-    data.size.last_fetch.as_ref().map_or(String::new(), |last| format!(" --as-of {last}"))
+/// What leaves out all that comes later, and what this report has left out itself.
+fn dates(data: &DataSet) -> String {
+    let flag = |flag: &str, date: &Option<String>| match date {
+        Some(date) => format!(" {flag} {date}"),
+        None => String::new(),
+    };
+    flag("--as-of", &data.size.last_fetch) + &flag("--inserted-by", &data.size.last_insertion)
 }
 
 /// A section whose text is what its figures are, with what gives them again. `figures` are beginnings of their names.

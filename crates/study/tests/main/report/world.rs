@@ -98,7 +98,11 @@ impl World {
             .map(|entry| directory.join(&entry.name))
             .map(|path| Foreign { name: path.to_str().unwrap().to_owned(), path })
             .collect();
-        let imported = import(&self.files, Path::new(ROOT), &foreign, "test", |_, _| {}).unwrap();
+        // A day later.
+        let second = START + 86_400 + i64::try_from(self.archives).unwrap();
+        let inserted = UnixTime::from_micros(second * 1_000_000);
+        let now = || inserted;
+        let imported = import(&self.files, Path::new(ROOT), &foreign, "test", &now, |_, _| {}).unwrap();
         assert_eq!(imported.instances, docs.len() as u64, "{imported:?}");
     }
 
@@ -146,7 +150,8 @@ impl World {
     pub(crate) fn report_as_of(&self, second: i64, shown: &str) -> DataSet {
         let session = self.session_with(1, Some((START + second) * 1000));
         let (options, cancel) = (ReportOptions::default(), Cancel::new());
-        self.report_on(&session, None, Some(shown), &options, &cancel).unwrap()
+        let flags = format!("--as-of {shown}");
+        self.report_on(&session, None, Some(&flags), &options, &cancel).unwrap()
     }
 
     /// A report with the features of another directory, or as of a date that the session knows.
@@ -154,22 +159,22 @@ impl World {
         &self,
         session: &Session,
         features: Option<(&Path, &str)>,
-        as_of: Option<&str>,
+        dates: Option<&str>,
         options: &ReportOptions,
         cancel: &Cancel,
     ) -> Result<DataSet, ReportError> {
-        let subject = subject(features, as_of);
+        let subject = subject(features, dates);
         gather(&self.files, session, &subject, None, options, &mut |_| {}, cancel)
     }
 }
 
-fn subject<'a>(features: Option<(&'a Path, &'a str)>, as_of: Option<&'a str>) -> Subject<'a> {
+fn subject<'a>(features: Option<(&'a Path, &'a str)>, dates: Option<&'a str>) -> Subject<'a> {
     Subject {
         root: Path::new(ROOT),
         name: "some-crawl",
         shown: "some-crawl",
         features,
-        as_of,
+        dates,
         version: "0.0.0-test",
     }
 }
