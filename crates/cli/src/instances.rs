@@ -19,6 +19,9 @@ use crate::output;
 pub(crate) struct Instance {
     /// Its name for ever.
     pub(crate) instance: String,
+    /// As its record has it.
+    #[serde(skip)]
+    pub(crate) url: String,
     #[serde(skip)]
     pub(crate) time_ms: i64,
     pub(crate) status: u16,
@@ -42,7 +45,7 @@ impl Instance {
 /// What is decoded of a body at most.
 const BODY_BYTES_MAX: usize = 256 << 20;
 
-const COLUMNS: &str = "instance, fetch_time, fetch_status, record_type, content_mime_type, content_digest, sketch, warc_filename, \
+const COLUMNS: &str = "instance, url, fetch_time, fetch_status, record_type, content_mime_type, content_digest, sketch, warc_filename, \
                        warc_record_offset, warc_record_length";
 
 /// All instances of a URL, the oldest first.
@@ -82,6 +85,7 @@ fn instance(batch: &RecordBatch, row: usize) -> anyhow::Result<Instance> {
     let sketch = column("sketch")?.as_primitive::<Int64Type>();
     Ok(Instance {
         instance: text("instance")?.unwrap_or_default(),
+        url: text("url")?.unwrap_or_default(),
         time_ms: column("fetch_time")?.as_primitive::<TimestampMillisecondType>().value(row),
         status: column("fetch_status")?.as_primitive::<Int16Type>().value(row) as u16,
         record_type: text("record_type")?.unwrap_or_default(),
@@ -120,8 +124,8 @@ impl<'a> Records<'a> {
 
     /// The record as it is in the archive, without its compression.
     pub(crate) fn record(&mut self, instance: &Instance) -> anyhow::Result<Vec<u8>> {
-        let record =
-            self.fetcher.fetch(&located(&self.root, &instance.file), instance.offset, instance.length)?;
+        let path = located(&self.root, &instance.file);
+        let record = self.fetcher.document(&path, instance.offset, instance.length, &instance.url)?;
         Ok(output::record_bytes(&record))
     }
 
@@ -142,7 +146,7 @@ impl<'a> Records<'a> {
 
     fn read(&mut self, instance: &Instance) -> anyhow::Result<Response> {
         let path = located(&self.root, &instance.file);
-        let record = self.fetcher.fetch(&path, instance.offset, instance.length)?;
+        let record = self.fetcher.document(&path, instance.offset, instance.length, &instance.url)?;
         let response = record.response().with_context(|| {
             format!("the record at {} of {} holds no HTTP answer", instance.offset, path.display())
         })?;

@@ -9,7 +9,7 @@ use std::path::Path;
 use mattock_env::Files;
 use mattock_fetch::DecodeLimits;
 use mattock_fetch::decode::{Coding, decode_file};
-use mattock_repository::{RepositoryError, WarcReader};
+use mattock_repository::{RecordFetcher, RepositoryError};
 use serde::Serialize;
 
 /// As much of a body as is shown.
@@ -56,17 +56,15 @@ pub(crate) struct StoredPage {
 }
 
 impl StoredPage {
-    /// Reads the record at this place.
-    pub(crate) fn read(files: &Files, path: &Path, offset: u64) -> Result<StoredPage, RepositoryError> {
-        let mut reader = WarcReader::open_at(files, path, offset)?;
-        let record = reader.next_record()?;
-        let missing = || RepositoryError::Io {
-            action: "find a record in",
-            path: path.to_path_buf(),
-            offset,
-            source: std::io::ErrorKind::UnexpectedEof.into(),
-        };
-        let record = record.ok_or_else(missing)?;
+    /// Reads what is stored of this URL at this place.
+    pub(crate) fn read(
+        files: &Files,
+        path: &Path,
+        offset: u64,
+        url: &str,
+    ) -> Result<StoredPage, RepositoryError> {
+        let mut fetcher = RecordFetcher::new(files);
+        let record = fetcher.document(path, offset, 0, url)?;
         let archive = record.fields.iter().map(|(name, value)| field(name.as_bytes(), value.as_bytes()));
         Ok(StoredPage::of(archive.collect(), record.block))
     }

@@ -175,7 +175,7 @@ fn take(
     let mut leave = |why: &str| imported.leave(&file.name, record.offset, why);
     let Some(length) = record.length else {
         leave(
-            "it shares a gzip member with other records, so that it cannot be read again without them: recompress the file record by record",
+            "it shares a gzip member or Zstandard frame with other records, so that nothing finds it again: --copy gives each record one of its own",
         );
         return Ok(false);
     };
@@ -222,7 +222,7 @@ fn take(
         ..Details::default()
     };
     let digest = record.fields.get("WARC-Payload-Digest").and_then(Digest::from_field);
-    let pushed = pending.push(&Instance {
+    let pushed = match pending.push(&Instance {
         url,
         time_us: time.as_microsecond(),
         status: response.as_ref().map_or(0, |response| response.status),
@@ -234,7 +234,15 @@ fn take(
         details,
         depth: None,
         took_ms: None,
-    })?;
+    }) {
+        Err(IndexError::TooFar { .. }) => {
+            leave(
+                "it lies beyond 2 GiB, where the index has no number for it: --copy makes several files of this one",
+            );
+            return Ok(false);
+        }
+        pushed => pushed?,
+    };
     match pushed {
         true => {
             imported.instances += 1;

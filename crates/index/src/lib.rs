@@ -38,6 +38,6 @@ pub use manifest::{Covered, Manifest, Part};
 pub use part::PartWriter;
 pub use pending::PART_ROWS;
 pub use publish::{Published, Sending, publish};
-pub use rows::{Instance, Rows};
+pub use rows::{Instance, PLACES_MAX, Rows};
 pub use schema::{COMMON_CRAWL_COLUMNS, schema};
 pub use snapshot::{IndexOptions, LedgerSource, Snapshot, TAIL_ROWS, Updated, forget, update};

@@ -41,6 +41,9 @@ pub struct Instance<'a> {
     pub took_ms: Option<u64>,
 }
 
+/// No place is larger than this: Common Crawl's columns have no larger numbers.
+pub const PLACES_MAX: u64 = i32::MAX as u64;
+
 impl Instance<'_> {
     /// Offset and length as the schema has them.
     pub(crate) fn place(&self) -> Result<(i32, i32), IndexError> {

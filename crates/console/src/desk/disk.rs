@@ -147,8 +147,9 @@ impl Desk {
             let look = saved.look(saved.owner(url))?;
             let rules = look.rules(url)?;
             let standing = look.standing(url, &saved.config()?.budget)?;
-            let address = portrait.last_place.as_ref().and_then(|(file, offset)| {
-                let record = StoredPage::read(&self.env.files, &saved.warc().join(file), *offset).ok()?;
+            let address = portrait.last_place.as_ref().and_then(|(file, offset, url)| {
+                let path = saved.warc().join(file);
+                let record = StoredPage::read(&self.env.files, &path, *offset, url).ok()?;
                 let ip = record.archive.into_iter().find(|field| field.name == "WARC-IP-Address")?;
                 Some(ip.value)
             });
@@ -216,8 +217,8 @@ impl Desk {
         let instance = instances.get(number).ok_or_else(nothing)?;
         let (Some(file), Some(offset)) = (&instance.file, instance.offset) else { return Err(nothing()) };
         let path = self.saved()?.warc().join(file);
-        let page =
-            StoredPage::read(&self.env.files, &path, offset).map_err(CrawlError::from).map_err(failed)?;
+        let page = StoredPage::read(&self.env.files, &path, offset, url.as_str());
+        let page = page.map_err(CrawlError::from).map_err(failed)?;
         Ok((json!(instance), page))
     }
 

@@ -1,5 +1,6 @@
 //! Foreign archives in the index: every record that can be read is a row, and what cannot is told with its place.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use arrow_array::cast::AsArray;
@@ -158,6 +159,47 @@ fn what_metadata_records_tell_is_in_the_row_of_their_document() {
     });
 }
 
+fn gzip(data: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(data).unwrap();
+    encoder.finish().unwrap()
+}
+
+#[test]
+fn records_that_share_a_member_have_no_place() {
+    Simulation::new(3).run(|env| async move {
+        let (root, path) = (Path::new("/repository"), Path::new("/elsewhere/shared.warc.gz"));
+        let http = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>a";
+        let page =
+            |id, url: &str| heritrix("response", id, None, url, "application/http; msgtype=response", http);
+        let request =
+            |id, url: &str| heritrix("request", id, None, url, "application/http", "GET / HTTP/1.0\r\n\r\n");
+        let members = [
+            page(1, "http://a.org/alone"),
+            request(2, "http://a.org/b") + &page(3, "http://a.org/b"),
+            page(4, "http://a.org/c") + &page(5, "http://a.org/d") + &page(6, "http://a.org/e"),
+            page(7, "http://a.org/last"),
+        ]
+        .map(|member| gzip(member.as_bytes()));
+        env.files.create_dir_all(Path::new("/elsewhere")).unwrap();
+        env.files.write_atomic(path, &members.concat()).unwrap();
+        let foreign = [Foreign { path: path.into(), name: path.to_str().unwrap().to_owned() }];
+        let imported = import(&env.files, root, &foreign, "foreign", |_, _| {}).unwrap();
+        assert_eq!((imported.instances, imported.others, imported.untaken_count), (2, 1, 4), "{imported:?}");
+        let second = members[0].len() as u64;
+        let third = second + members[1].len() as u64;
+        let offsets: Vec<u64> = imported.untaken.iter().map(|untaken| untaken.offset).collect();
+        assert_eq!(offsets, [second, third, third, third]);
+        assert!(imported.untaken[0].why.contains("shares a gzip member"), "{imported:?}");
+        let mut fetcher = RecordFetcher::new(&env.files);
+        let found = rows(&env, root);
+        assert_eq!(found.len(), 2);
+        for (url, file, offset, length) in found {
+            fetcher.document(Path::new(&file), offset, length, &url).unwrap();
+        }
+    });
+}
+
 #[test]
 fn samples_of_other_programs_are_imported_or_refused_with_a_reason() {
     let env = Env::real();
@@ -186,8 +228,8 @@ fn samples_of_other_programs_are_imported_or_refused_with_a_reason() {
     assert!(instances > 100, "{instances}");
     let mut fetcher = RecordFetcher::new(&env.files);
     for (url, file, offset, length) in found {
-        let record = fetcher.fetch(Path::new(&file), offset, length).unwrap();
-        assert_eq!(record.target_uri(), Some(url.as_str()), "{file} at {offset}");
+        let record = fetcher.document(Path::new(&file), offset, length, &url);
+        assert!(record.is_ok(), "{file} at {offset}: {record:?}");
     }
     env.files.remove_dir_all(&root).unwrap();
 }

@@ -64,8 +64,14 @@ impl Reader {
         self.unreachable.take()
     }
 
-    /// The document in the archive `name` at `offset`; what is wrong if it cannot be read.
-    pub(super) fn read(&mut self, name: &str, offset: u64, length: u64) -> Result<Stored<'_>, String> {
+    /// The document of `url` in the archive `name` at `offset`; what is wrong if it cannot be read.
+    pub(super) fn read(
+        &mut self,
+        name: &str,
+        offset: u64,
+        length: u64,
+        url: &str,
+    ) -> Result<Stored<'_>, String> {
         if let Some(why) = &self.unreachable {
             return Err(why.clone());
         }
@@ -73,7 +79,7 @@ impl Reader {
             self.last = Some((name.to_string(), (self.stores.archives.path)(name)));
         }
         let Some((_, path)) = &self.last else { return Err("no archive is open".to_string()) };
-        let record = self.fetcher.fetch(path, offset, length);
+        let record = self.fetcher.document(path, offset, length, url);
         let record = record.map_err(|error| judged(path, &error, &mut self.unreachable))?;
         if record.kind() == Some(RecordType::Revisit) {
             let head = parse_response(record.block);

@@ -56,7 +56,17 @@ pub struct RecordId(u128);
 impl RecordId {
     /// The next one.
     pub fn new(random: &mut Random) -> RecordId {
-        let bits = (u128::from(random.next_u64()) << 64) | u128::from(random.next_u64());
+        RecordId::made_of((u128::from(random.next_u64()) << 64) | u128::from(random.next_u64()))
+    }
+
+    /// For a record without a name, the same each time.
+    pub(crate) fn of(digest: &Digest) -> RecordId {
+        let mut bits = [0; 16];
+        bits.copy_from_slice(&digest.0[..16]);
+        RecordId::made_of(u128::from_be_bytes(bits))
+    }
+
+    fn made_of(bits: u128) -> RecordId {
         let version = 0xf << 76;
         let variant = 0b11 << 62;
         RecordId(bits & !version & !variant | 4 << 76 | 0b10 << 62)
