@@ -141,6 +141,7 @@ fn put(out: &mut Vec<u8>, key: &[u8], instance: &Instance<'_>, file: usize) {
         put_varint(out, number);
     }
     out.extend(instance.digest.iter().flat_map(|digest| digest.0));
+    put_counted(out, instance.other_digest.as_bytes());
     instance.details.put(out);
 }
 
@@ -157,11 +158,13 @@ fn take<'a>(bytes: &'a [u8], at: usize, files: &'a [String], crawl: &'a str) -> 
         0 => None,
         _ => Some(Digest(reader.take(20)?.try_into().ok()?)),
     };
+    let other_digest = std::str::from_utf8(reader.counted()?).ok()?;
     Some(Instance {
         url,
         time_us: time_us as i64,
         status: u16::try_from(status).ok()?,
         digest,
+        other_digest,
         file: files.get(usize::try_from(file).ok()?)?,
         offset,
         length,
@@ -191,6 +194,7 @@ mod tests {
             time_us: -5,
             status: 301,
             digest: Some(Digest([7; 20])),
+            other_digest: "",
             file: "warc/one",
             offset: 1 << 30,
             length: 300,
@@ -199,8 +203,14 @@ mod tests {
             depth: Some(0),
             took_ms: None,
         };
-        let other =
-            Instance { digest: None, file: "warc/two", depth: None, took_ms: Some(9), ..instance.clone() };
+        let other = Instance {
+            digest: None,
+            other_digest: "md5:00",
+            file: "warc/two",
+            depth: None,
+            took_ms: Some(9),
+            ..instance.clone()
+        };
         assert!(pending.push(&instance).unwrap() && pending.push(&other).unwrap());
         assert!(!pending.push(&Instance { url: "mailto:a@b.c", ..instance.clone() }).unwrap());
         let far = Instance { offset: 1 << 31, ..instance.clone() };

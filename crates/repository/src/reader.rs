@@ -11,8 +11,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use mattock_env::{File, Files, OpenMode};
+use mattock_env::{File, Files, OpenMode, UnixTime};
 
+use crate::date;
 use crate::error::RepositoryError;
 use crate::fields::{FieldRanges, Fields};
 use crate::http;
@@ -55,8 +56,23 @@ impl<'a> StoredRecord<'a> {
 
     /// Its URL, without the angle brackets that some WARC/1.0 writers put around it.
     pub fn target_uri(&self) -> Option<&'a str> {
-        let uri = self.fields.get("WARC-Target-URI")?;
+        self.uri("WARC-Target-URI")
+    }
+
+    fn uri(&self, field: &str) -> Option<&'a str> {
+        let uri = self.fields.get(field)?;
         Some(uri.strip_prefix('<').and_then(|uri| uri.strip_suffix('>')).unwrap_or(uri))
+    }
+
+    /// When it was made, as far as its date can be read.
+    pub fn date(&self) -> Option<UnixTime> {
+        date::parse(self.fields.get("WARC-Date")?)
+    }
+
+    /// URL and time of the visit that a revisit refers to, if it says when that was.
+    pub fn refers_to(&self) -> Option<(&'a str, UnixTime)> {
+        let date = date::parse(self.fields.get("WARC-Refers-To-Date")?)?;
+        Some((self.uri("WARC-Refers-To-Target-URI").or_else(|| self.target_uri())?, date))
     }
 
     /// Whether it may hold a document: an answer, a reference to an earlier one, or a file.

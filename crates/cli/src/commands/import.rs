@@ -58,7 +58,8 @@ pub(crate) fn run(args: &ImportArgs) -> anyhow::Result<Ended> {
         }))?;
     }
     say_on!("{}", told(&imported, total, args));
-    Ok(Ended::Done)
+    // To find what is there already is what was asked for, too.
+    Ok(if imported.instances + imported.known == 0 { Ended::Failed } else { Ended::Done })
 }
 
 /// A file that stays where it is: named relative to the repository if it lies below it.

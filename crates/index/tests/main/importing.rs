@@ -80,8 +80,12 @@ fn a_damaged_record_costs_itself_and_a_file_is_imported_once() {
         let imported = import(&env.files, root, &foreign, "foreign", |_, _| {}).unwrap();
         assert_eq!((imported.instances, imported.untaken_count), (count as u64 - 1, 1), "{imported:?}");
         assert_eq!(imported.untaken[0].offset, offset);
+        // Who was killed behind a part has left it, and nobody has heard of it.
+        let stray = root.join("index/part-000009.parquet");
+        env.files.write_atomic(&stray, b"rows").unwrap();
         let again = import(&env.files, root, &foreign, "foreign", |_, _| {}).unwrap();
         assert_eq!((again.known, again.records), (1, 0));
+        assert!(env.files.entry(&stray).unwrap().is_none());
         let found = rows(&env, root);
         assert_eq!(found.len(), count - 1);
         // Every row leads to its record.
