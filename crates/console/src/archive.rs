@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use mattock_env::Files;
+use mattock_env::{Files, UnixTime};
 use mattock_fetch::DecodeLimits;
 use mattock_fetch::decode::{Coding, decode_file};
 use mattock_repository::{RecordFetcher, RepositoryError};
@@ -51,6 +51,9 @@ pub(crate) struct StoredPage {
     pub(crate) body_bytes: u64,
     /// How the body is shown.
     pub(crate) shown: Shown,
+    /// When the visit was that this one repeats, if it says so.
+    #[serde(skip)]
+    pub(crate) repeats_time: Option<UnixTime>,
     #[serde(skip)]
     body: Vec<u8>,
 }
@@ -66,7 +69,8 @@ impl StoredPage {
         let mut fetcher = RecordFetcher::new(files);
         let record = fetcher.document(path, offset, 0, url)?;
         let archive = record.fields.iter().map(|(name, value)| field(name.as_bytes(), value.as_bytes()));
-        Ok(StoredPage::of(archive.collect(), record.block))
+        let repeats_time = record.refers_to().map(|(_, time)| time);
+        Ok(StoredPage { repeats_time, ..StoredPage::of(archive.collect(), record.block) })
     }
 
     fn of(archive: Vec<Field>, block: &[u8]) -> StoredPage {
@@ -84,7 +88,7 @@ impl StoredPage {
         let body_bytes = body.len() as u64;
         let body = decoded(body, value(&headers, "content-encoding"));
         let shown = shown(value(&headers, "content-type").unwrap_or_default(), &body);
-        StoredPage { archive, status_line, headers, body_bytes, shown, body }
+        StoredPage { archive, status_line, headers, body_bytes, shown, repeats_time: None, body }
     }
 
     /// The URL of the page whose body this one repeats, if it is stored without one.

@@ -20,6 +20,7 @@
 
 mod cdxj;
 mod error;
+mod find;
 mod host_parts;
 mod import;
 mod manifest;
@@ -33,6 +34,7 @@ mod told;
 
 pub use cdxj::cdxj_line;
 pub use error::IndexError;
+pub use find::{FoundInstance, find_imported};
 pub use import::{Foreign, Imported, Untaken, import};
 pub use manifest::{Covered, Manifest, Part};
 pub use part::PartWriter;

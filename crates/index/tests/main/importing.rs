@@ -7,8 +7,9 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type};
 use mattock_env::sim::Simulation;
 use mattock_env::{Env, OpenMode, UnixTime};
-use mattock_index::{Foreign, IndexOptions, Snapshot, import};
+use mattock_index::{Foreign, IndexOptions, Snapshot, find_imported, import};
 use mattock_repository::{Page, RecordFetcher, WarcWriter, WriterOptions};
+use mattock_weburl::WebUrl;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 /// Pages of an archive; where each begins, and where it ends.
@@ -198,6 +199,12 @@ fn records_that_share_a_member_have_no_place() {
         let mut fetcher = RecordFetcher::new(&env.files);
         let found = rows(&env, root);
         assert_eq!(found.len(), 2);
+        let last = |url: &str| find_imported(&env.files, root, &WebUrl::parse(url).unwrap()).unwrap();
+        assert_eq!((last("http://a.org/last").len(), last("http://a.org/b").len()), (1, 0));
+        assert_eq!(
+            (last("http://a.org:80/last")[0].offset, last("http://a.org/LAST").len()),
+            (found[1].2, 0)
+        );
         for (url, file, offset, length) in found {
             fetcher.document(Path::new(&file), offset, length, &url).unwrap();
         }
