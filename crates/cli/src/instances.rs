@@ -1,14 +1,16 @@
 //! The instances of one URL, and their records.
 
+use std::path::{Path, PathBuf};
+
 use anyhow::Context;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int16Type, Int32Type, Int64Type, TimestampMillisecondType};
 use arrow_array::{Array, RecordBatch};
-use mattock_env::{Env, located};
+use mattock_env::{Env, UnixTime, located};
 use mattock_query::sink::MemorySink;
 use mattock_query::{Cancel, Language, Session};
-use mattock_repository::RecordFetcher;
 use mattock_repository::http::BodyDecoder;
+use mattock_repository::{RecordFetcher, RecordType, StoredRecord};
 use mattock_weburl::WebUrl;
 use serde::Serialize;
 
@@ -19,6 +21,9 @@ use crate::output;
 pub(crate) struct Instance {
     /// Its name for ever.
     pub(crate) instance: String,
+    /// As its record has it.
+    #[serde(skip)]
+    pub(crate) url: String,
     #[serde(skip)]
     pub(crate) time_ms: i64,
     pub(crate) status: u16,
@@ -42,25 +47,39 @@ impl Instance {
 /// What is decoded of a body at most.
 const BODY_BYTES_MAX: usize = 256 << 20;
 
-const COLUMNS: &str = "instance, fetch_time, fetch_status, record_type, content_mime_type, content_digest, sketch, warc_filename, \
+const COLUMNS: &str = "instance, url, fetch_time, fetch_status, record_type, content_mime_type, content_digest, sketch, warc_filename, \
                        warc_record_offset, warc_record_length";
 
-/// All instances of a URL, the oldest first.
+/// All instances of a URL, the oldest first, however it is written in the archives.
 pub(crate) fn instances(session: &Session, url: &WebUrl) -> anyhow::Result<Vec<Instance>> {
-    // The key prunes; the URL decides.
-    let condition =
-        format!("url_surtkey = {} and url = {}", quoted(&url.archive_key()), quoted(url.as_str()));
-    asked(
-        session,
-        &format!("select {COLUMNS} from documents where {condition} order by fetch_time, instance"),
-    )
+    asked_of(session, url, "true")
+}
+
+/// Those of them that fulfil a condition.
+fn asked_of(session: &Session, url: &WebUrl, condition: &str) -> anyhow::Result<Vec<Instance>> {
+    // The key finds them, and some of other URLs.
+    let key = quoted(&url.archive_key());
+    let query = format!(
+        "select {COLUMNS} from documents where url_surtkey = {key} and {condition} order by fetch_time, instance"
+    );
+    let mut found = asked(session, &query)?;
+    found.retain(|instance| WebUrl::parse(&instance.url).is_ok_and(|known| known == *url));
+    Ok(found)
 }
 
 /// A response with this payload.
-fn original(session: &Session, digest: &str) -> anyhow::Result<Option<Instance>> {
+fn with_payload(session: &Session, digest: &str) -> anyhow::Result<Option<Instance>> {
     let condition = format!("content_digest = {} and record_type = 'response'", quoted(digest));
     let query = format!("select {COLUMNS} from documents where {condition} order by fetch_time limit 1");
     Ok(asked(session, &query)?.pop())
+}
+
+/// The response that a visit brought.
+fn of_visit(session: &Session, url: &str, time: UnixTime) -> anyhow::Result<Option<Instance>> {
+    let Ok(url) = WebUrl::parse(url) else { return Ok(None) };
+    let found = asked_of(session, &url, "record_type = 'response'")?;
+    // Not every writer knows more than the second.
+    Ok(found.into_iter().find(|instance| instance.time_ms.div_euclid(1000) == time.as_seconds()))
 }
 
 fn quoted(text: &str) -> String {
@@ -82,6 +101,7 @@ fn instance(batch: &RecordBatch, row: usize) -> anyhow::Result<Instance> {
     let sketch = column("sketch")?.as_primitive::<Int64Type>();
     Ok(Instance {
         instance: text("instance")?.unwrap_or_default(),
+        url: text("url")?.unwrap_or_default(),
         time_ms: column("fetch_time")?.as_primitive::<TimestampMillisecondType>().value(row),
         status: column("fetch_status")?.as_primitive::<Int16Type>().value(row) as u16,
         record_type: text("record_type")?.unwrap_or_default(),
@@ -102,14 +122,14 @@ pub(crate) struct Response {
 
 /// Reads records of instances.
 pub(crate) struct Records<'a> {
-    root: std::path::PathBuf,
+    root: PathBuf,
     session: &'a Session,
     fetcher: RecordFetcher,
     decoder: BodyDecoder,
 }
 
 impl<'a> Records<'a> {
-    pub(crate) fn new(env: &Env, root: &std::path::Path, session: &'a Session) -> Records<'a> {
+    pub(crate) fn new(env: &Env, root: &Path, session: &'a Session) -> Records<'a> {
         Records {
             root: root.to_path_buf(),
             session,
@@ -120,33 +140,47 @@ impl<'a> Records<'a> {
 
     /// The record as it is in the archive, without its compression.
     pub(crate) fn record(&mut self, instance: &Instance) -> anyhow::Result<Vec<u8>> {
-        let record =
-            self.fetcher.fetch(&located(&self.root, &instance.file), instance.offset, instance.length)?;
+        let path = located(&self.root, &instance.file);
+        let record = self.fetcher.document(&path, instance.offset, instance.length, &instance.url)?;
         Ok(output::record_bytes(&record))
     }
 
     /// Head and body. The body of a revisit is that of the record that it stands for.
     pub(crate) fn response(&mut self, instance: &Instance) -> anyhow::Result<Response> {
-        let body_of = match (instance.record_type.as_str(), &instance.digest) {
-            ("revisit", Some(digest)) => Some(original(self.session, digest)?.with_context(|| {
-                format!("the record that instance {} stands for is not in this repository", instance.instance)
-            })?),
-            _ => None,
-        };
-        let mut response = self.read(instance)?;
-        if let Some(original) = body_of {
-            response.body = self.read(&original)?.body;
-        }
-        Ok(response)
-    }
-
-    fn read(&mut self, instance: &Instance) -> anyhow::Result<Response> {
         let path = located(&self.root, &instance.file);
-        let record = self.fetcher.fetch(&path, instance.offset, instance.length)?;
-        let response = record.response().with_context(|| {
-            format!("the record at {} of {} holds no HTTP answer", instance.offset, path.display())
+        let record = self.fetcher.document(&path, instance.offset, instance.length, &instance.url)?;
+        if record.kind() != Some(RecordType::Revisit) {
+            return answer(&record, &mut self.decoder, &path);
+        }
+        let head = record.response().map(|response| (response.status, response.head.to_vec()));
+        let visit = record.refers_to().map(|(url, time)| (url.to_owned(), time));
+        let mut original = match &instance.digest {
+            Some(digest) => with_payload(self.session, digest)?,
+            None => None,
+        };
+        if let (None, Some((url, time))) = (&original, visit) {
+            original = of_visit(self.session, &url, time)?;
+        }
+        let original = original.with_context(|| {
+            format!("the record that instance {} stands for is not in this repository", instance.instance)
         })?;
-        let head = response.head.to_vec();
-        Ok(Response { head, body: self.decoder.decode(&response).bytes.to_vec() })
+        let path = located(&self.root, &original.file);
+        let record = self.fetcher.document(&path, original.offset, original.length, &original.url)?;
+        let whole = answer(&record, &mut self.decoder, &path)?;
+        Ok(match head {
+            // That nothing has changed says nothing else.
+            None | Some((NOT_MODIFIED, _)) => whole,
+            Some((_, head)) => Response { head, body: whole.body },
+        })
     }
+}
+
+/// The status of an answer that brings nothing, since nothing has changed.
+const NOT_MODIFIED: u16 = 304;
+
+fn answer(record: &StoredRecord<'_>, decoder: &mut BodyDecoder, path: &Path) -> anyhow::Result<Response> {
+    let response = record.response().with_context(|| {
+        format!("the record at {} of {} holds no HTTP answer", record.offset, path.display())
+    })?;
+    Ok(Response { head: response.head.to_vec(), body: decoder.decode(&response).bytes.to_vec() })
 }

@@ -38,6 +38,7 @@ impl Repository {
     /// Looks at the directory or URL. A crawl may be running there, in a directory.
     pub(crate) fn open(env: &Env, root: &Path) -> anyhow::Result<Repository> {
         // Files are named by absolute paths wherever they do not lie below it.
+        let given = root;
         let root = &places::absolute(root).unwrap_or_else(|_| root.to_path_buf());
         let options = IndexOptions { crawl: name_of(root), archive: ARCHIVE.to_owned() };
         let mut archives = Vec::new();
@@ -71,6 +72,10 @@ impl Repository {
                 if !Manifest::read(&env.files, root)?.parts.is_empty() =>
             {
                 Vec::new()
+            }
+            Err(CrawlError::NoCrawl { .. } | CrawlError::NotACrawl { .. }) => {
+                let message = "there is no repository: neither a crawl (crawl.toml) nor documents of imported archives (index/INDEX); `mattock import` takes archives in";
+                return Err(Usage(format!("{}: {message}", given.display())).into());
             }
             Err(error) => return Err(error.into()),
         };

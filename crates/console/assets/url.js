@@ -34,9 +34,9 @@ export async function open(root, { query }) {
 function story(it) {
   const why = it.why;
   return [h("p", {}, h("span", { class: "tag good", id: "answer" }, why.answer), " ", it.sentence), facts([
-    ["Host", hostLink(it.host)], ["Domain", domainLink(it.domain)], ["Partition", String(why.partition)],
-    ["robots.txt", why.robots ? (why.robots.allowed ? "allows it" : "forbids it") + (why.robots.rule ? ` by line ${why.robots.line} (${why.robots.rule})` : "") : "not known yet"],
-    ["As of", `checkpoint ${why.checkpoint}, ${why.time}${why.running ? "; the crawl is running, and may be further by now" : ""}`],
+    ["Host", hostLink(it.host)], ["Domain", domainLink(it.domain)], ["Partition", why.partition === undefined ? null : String(why.partition)],
+    ["robots.txt", why.answer === "imported" ? null : why.robots ? (why.robots.allowed ? "allows it" : "forbids it") + (why.robots.rule ? ` by line ${why.robots.line} (${why.robots.rule})` : "") : "not known yet"],
+    ["As of", why.checkpoint === undefined ? null : `checkpoint ${why.checkpoint}, ${why.time}${why.running ? "; the crawl is running, and may be further by now" : ""}`],
   ])];
 }
 
@@ -46,7 +46,7 @@ function instances(it, shown) {
   return [h("h3", {}, "Instances"), table([
     { name: "Outcome", cell: (row) => h("span", { class: outcomeClass(row.outcome) }, row.outcome) },
     { name: "When", cell: (row) => row.time },
-    { name: "Took", num: true, cell: (row) => took(row.took_ms) },
+    { name: "Took", num: true, cell: (row) => row.took_ms === undefined ? "–" : took(row.took_ms) },
     { name: "Depth", num: true, cell: (row) => count(row.depth) },
     { name: "Record", class: "mono url", cell: (row) => row.file ? `${row.file} @${row.offset}` : "not stored" },
     { name: "", cell: (row) => row.file ? h("button", { type: "button", onclick: () => show(shown, it.why.url, row.index) }, "Show") : null },

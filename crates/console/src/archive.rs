@@ -6,10 +6,10 @@
 
 use std::path::Path;
 
-use mattock_env::Files;
+use mattock_env::{Files, UnixTime};
 use mattock_fetch::DecodeLimits;
 use mattock_fetch::decode::{Coding, decode_file};
-use mattock_repository::{RepositoryError, WarcReader};
+use mattock_repository::{RecordFetcher, RepositoryError};
 use serde::Serialize;
 
 /// As much of a body as is shown.
@@ -51,24 +51,26 @@ pub(crate) struct StoredPage {
     pub(crate) body_bytes: u64,
     /// How the body is shown.
     pub(crate) shown: Shown,
+    /// When the visit was that this one repeats, if it says so.
+    #[serde(skip)]
+    pub(crate) repeats_time: Option<UnixTime>,
     #[serde(skip)]
     body: Vec<u8>,
 }
 
 impl StoredPage {
-    /// Reads the record at this place.
-    pub(crate) fn read(files: &Files, path: &Path, offset: u64) -> Result<StoredPage, RepositoryError> {
-        let mut reader = WarcReader::open_at(files, path, offset)?;
-        let record = reader.next_record()?;
-        let missing = || RepositoryError::Io {
-            action: "find a record in",
-            path: path.to_path_buf(),
-            offset,
-            source: std::io::ErrorKind::UnexpectedEof.into(),
-        };
-        let record = record.ok_or_else(missing)?;
+    /// Reads what is stored of this URL at this place.
+    pub(crate) fn read(
+        files: &Files,
+        path: &Path,
+        offset: u64,
+        url: &str,
+    ) -> Result<StoredPage, RepositoryError> {
+        let mut fetcher = RecordFetcher::new(files);
+        let record = fetcher.document(path, offset, 0, url)?;
         let archive = record.fields.iter().map(|(name, value)| field(name.as_bytes(), value.as_bytes()));
-        Ok(StoredPage::of(archive.collect(), record.block))
+        let repeats_time = record.refers_to().map(|(_, time)| time);
+        Ok(StoredPage { repeats_time, ..StoredPage::of(archive.collect(), record.block) })
     }
 
     fn of(archive: Vec<Field>, block: &[u8]) -> StoredPage {
@@ -86,7 +88,7 @@ impl StoredPage {
         let body_bytes = body.len() as u64;
         let body = decoded(body, value(&headers, "content-encoding"));
         let shown = shown(value(&headers, "content-type").unwrap_or_default(), &body);
-        StoredPage { archive, status_line, headers, body_bytes, shown, body }
+        StoredPage { archive, status_line, headers, body_bytes, shown, repeats_time: None, body }
     }
 
     /// The URL of the page whose body this one repeats, if it is stored without one.

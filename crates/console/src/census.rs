@@ -123,9 +123,9 @@ pub(crate) struct Portrait {
     pub(crate) over_time: Vec<Part>,
     /// Hosts with rows, of a domain.
     pub(crate) hosts: BTreeMap<String, Tally>,
-    /// Where its last stored response is: file, offset.
+    /// Where its last stored response is: file, offset, and its URL.
     #[serde(skip)]
-    pub(crate) last_place: Option<(String, u64)>,
+    pub(crate) last_place: Option<(String, u64, String)>,
 }
 
 /// A part of the time.
@@ -177,7 +177,7 @@ impl Portrait {
                 stored: row.place.is_some(),
             });
             if let Some(place) = &row.place {
-                portrait.last_place = Some((place.file.to_string(), place.offset));
+                portrait.last_place = Some((place.file.to_string(), place.offset, row.url.to_owned()));
             }
             timeline.add(row);
         })?;

@@ -166,7 +166,7 @@ pub(crate) const ROUTES: &[Route] = &[
     get(
         "/api/v1/url",
         "url",
-        "Where a URL is in the crawl, and why",
+        "Where a URL is in the crawl, and why; its instances, imported ones last",
         &[URL],
         Handler::Slow(Desk::url),
         "Url",

@@ -49,7 +49,7 @@ pub enum IndexError {
     Arrow(#[from] arrow_schema::ArrowError),
     /// A record lies where Common Crawl's schema has no number for it.
     #[error(
-        "{file}: a record at {offset} lies beyond 2 GiB, which the index cannot name: split the file, or have it copied (mattock import --copy)"
+        "{file}: a record at {offset} lies beyond 2 GiB, where the index has no number for it: split the file; `mattock import --copy` does"
     )]
     TooFar {
         /// The archive file.

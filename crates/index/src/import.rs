@@ -1,7 +1,7 @@
 //! Foreign archives become rows of the index: WARC and ARC files of other crawlers, read once from front to back.
 //!
 //! A damaged or torn record costs that record, and is reported with its place. Records that share a gzip member with others have no
-//! place of their own: they are reported too, since nobody could read them again. What a metadata record tells of the document before it
+//! place of their own, and those beyond 2 GiB none that the schema has numbers for: they are reported too, since nobody could read them again. What a metadata record tells of the document before it
 //! (`told.rs`) becomes part of its row. A file counts as imported once all its
 //! rows are in parts that `INDEX` names; interrupted before that, it is imported anew the next time.
 //!
@@ -11,15 +11,16 @@
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use mattock_env::{Files, UnixTime};
+use mattock_env::{Files, UnixTime, is_url};
 use mattock_extract::sniff;
+use mattock_repository::record::spelled_digest;
 use mattock_repository::{Details, Digest, RecordType, RepositoryError, StoredRecord, Truncated, WarcReader};
 
 use crate::error::IndexError;
 use crate::manifest::Manifest;
 use crate::pending::Pending;
 use crate::rows::Instance;
-use crate::snapshot::lock;
+use crate::snapshot::{lock, remove_strays};
 use crate::told::Told;
 
 /// Rows of several small files share a part until there are so many.
@@ -48,7 +49,7 @@ pub struct Untaken {
 /// What an import did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Imported {
-    /// Files that were read.
+    /// Files that documents were taken of.
     pub files: u64,
     /// Files that were there already.
     pub known: u64,
@@ -91,6 +92,9 @@ pub fn import(
     files.create_dir_all(&directory).map_err(IndexError::io("create", &directory))?;
     let _lock = lock(files, &directory)?;
     let mut manifest = Manifest::read(files, repository)?;
+    if !is_url(repository) {
+        remove_strays(files, &directory, &manifest)?;
+    }
     // The same for all parts that come into one list together.
     let mut inserted_ms = None;
     let now_ms = |manifest: &Manifest| {
@@ -104,7 +108,7 @@ pub fn import(
             taking.imported.known += 1;
             continue;
         }
-        let before = taking.imported.records;
+        let before = taking.imported.clone();
         let mut reader = WarcReader::open(files, &one.path)?.go_on_behind_damage();
         loop {
             match reader.next_record() {
@@ -125,10 +129,21 @@ pub fn import(
                 }
             }
         }
-        // What is no archive is not one that was imported.
-        if taking.imported.records > before {
-            taking.imported.files += 1;
-            manifest.imported.push(one.name.clone());
+        let records = taking.imported.records - before.records;
+        match taking.imported.instances - before.instances {
+            // What nothing was taken of can be asked for again, and says why.
+            0 if records == 0 && taking.imported.untaken_count == before.untaken_count => {
+                taking.imported.leave(&one.name, 0, "it is empty");
+            }
+            0 => taking.imported.leave(
+                &one.name,
+                0,
+                format!("no document was taken of it, of {records} record(s)"),
+            ),
+            _ => {
+                taking.imported.files += 1;
+                manifest.imported.push(one.name.clone());
+            }
         }
         if taking.pending.len() >= ENOUGH_ROWS || index + 1 == foreign.len() {
             if taking.pending.len() > 0 {
@@ -164,6 +179,19 @@ impl Taking<'_> {
             }
             return Ok(());
         }
+        let unlike = match record.kind() {
+            Some(RecordType::Resource) => "it is a resource, a file without an HTTP response around it",
+            Some(RecordType::Conversion) => "it is a conversion, another form of a document",
+            Some(RecordType::Continuation) => {
+                "it is a further segment of a record, and segments are not put together"
+            }
+            None => "it is of a type that is not known",
+            Some(_) => "",
+        };
+        if !unlike.is_empty() {
+            self.imported.leave(&file.name, record.offset, unlike);
+            return Ok(());
+        }
         self.imported.others += 1;
         let concurrent = record.fields.get("WARC-Concurrent-To").unwrap_or_default();
         if !concurrent.is_empty()
@@ -188,16 +216,16 @@ fn take(
     let mut leave = |why: &str| imported.leave(&file.name, record.offset, why);
     let Some(length) = record.length else {
         leave(
-            "it shares a gzip member with other records, so that it cannot be read again without them: recompress the file record by record",
+            "it shares a gzip member or Zstandard frame with other records, so that nothing finds it again: --copy gives each record one of its own",
         );
         return Ok(false);
     };
-    let (Some(url), Some(time)) = (record.target_uri(), record.fields.get("WARC-Date")) else {
-        leave("it has no URL or no date");
+    let Some(url) = record.target_uri() else {
+        leave("it has no URL");
         return Ok(false);
     };
-    let Ok(time) = time.parse::<Timestamp>() else {
-        leave("its date is none");
+    let Some(time) = record.date() else {
+        leave("it has no date, or none that can be read");
         return Ok(false);
     };
     let response = record.response();
@@ -234,12 +262,16 @@ fn take(
         revisit,
         ..Details::default()
     };
-    let digest = record.fields.get("WARC-Payload-Digest").and_then(Digest::from_field);
-    let pushed = pending.push(&Instance {
+    let said = record.fields.get("WARC-Payload-Digest").unwrap_or_default();
+    let digest = Digest::from_field(said);
+    // Of another algorithm: revisits are compared by it as it is.
+    let other_digest = spelled_digest(said).filter(|digest| !digest.starts_with("sha1:")).unwrap_or_default();
+    let pushed = match pending.push(&Instance {
         url,
-        time_us: time.as_microsecond(),
+        time_us: time.as_micros(),
         status: response.as_ref().map_or(0, |response| response.status),
-        digest: digest.or_else(|| body.map(|body| Digest::of(&[body]))),
+        digest: digest.or_else(|| body.filter(|_| other_digest.is_empty()).map(|body| Digest::of(&[body]))),
+        other_digest: &other_digest,
         file: &file.name,
         offset: record.offset,
         length,
@@ -248,7 +280,15 @@ fn take(
         depth: None,
         took_ms: None,
         inserted_ms: None,
-    })?;
+    }) {
+        Err(IndexError::TooFar { .. }) => {
+            leave(
+                "it lies beyond 2 GiB, where the index has no number for it: --copy makes several files of this one",
+            );
+            return Ok(false);
+        }
+        pushed => pushed?,
+    };
     match pushed {
         true => {
             imported.instances += 1;

@@ -20,6 +20,7 @@
 
 mod cdxj;
 mod error;
+mod find;
 mod host_parts;
 mod import;
 mod manifest;
@@ -33,11 +34,12 @@ mod told;
 
 pub use cdxj::{CdxjPlace, cdxj_line};
 pub use error::IndexError;
+pub use find::{FoundInstance, find_imported};
 pub use import::{Foreign, Imported, Untaken, import};
 pub use manifest::{Covered, Manifest, Part};
 pub use part::PartWriter;
 pub use pending::PART_ROWS;
 pub use publish::{Published, Sending, identify, publish};
-pub use rows::{Instance, Rows};
+pub use rows::{Instance, PLACES_MAX, Rows};
 pub use schema::{COMMON_CRAWL_COLUMNS, schema};
 pub use snapshot::{IndexOptions, LedgerSource, Snapshot, TAIL_ROWS, Updated, forget, update};

@@ -145,6 +145,7 @@ fn put(out: &mut Vec<u8>, key: &[u8], instance: &Instance<'_>, file: usize) {
         put_varint(out, number);
     }
     out.extend(instance.digest.iter().flat_map(|digest| digest.0));
+    put_counted(out, instance.other_digest.as_bytes());
     instance.details.put(out);
 }
 
@@ -161,11 +162,13 @@ fn take<'a>(bytes: &'a [u8], at: usize, files: &'a [String], crawl: &'a str) -> 
         0 => None,
         _ => Some(Digest(reader.take(20)?.try_into().ok()?)),
     };
+    let other_digest = std::str::from_utf8(reader.counted()?).ok()?;
     Some(Instance {
         url,
         time_us: time_us as i64,
         status: u16::try_from(status).ok()?,
         digest,
+        other_digest,
         file: files.get(usize::try_from(file).ok()?)?,
         offset,
         length,
@@ -196,6 +199,7 @@ mod tests {
             time_us: -5,
             status: 301,
             digest: Some(Digest([7; 20])),
+            other_digest: "",
             file: "warc/one",
             offset: 1 << 30,
             length: 300,
@@ -207,6 +211,7 @@ mod tests {
         };
         let other = Instance {
             digest: None,
+            other_digest: "md5:00",
             file: "warc/two",
             depth: None,
             took_ms: Some(9),

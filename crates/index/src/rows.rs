@@ -25,6 +25,8 @@ pub struct Instance<'a> {
     pub status: u16,
     /// Of the payload.
     pub digest: Option<Digest>,
+    /// If that is of another algorithm than SHA-1: with the algorithm's name, in one spelling; else empty.
+    pub other_digest: &'a str,
     /// The archive file as the index names it: relative to the repository, or absolute.
     pub file: &'a str,
     /// Where its record begins.
@@ -42,6 +44,9 @@ pub struct Instance<'a> {
     /// When it was inserted into the repository, in ms since 1970; not known before an import commits it.
     pub inserted_ms: Option<i64>,
 }
+
+/// No place is larger than this: Common Crawl's columns have no larger numbers.
+pub const PLACES_MAX: u64 = i32::MAX as u64;
 
 impl Instance<'_> {
     /// Offset and length as the schema has them.
@@ -125,6 +130,7 @@ impl Rows {
             data_encoding::BASE32.encode_mut(&digest.0, &mut digest_room);
             std::str::from_utf8(&digest_room).expect("it is ASCII")
         });
+        let digest = digest.or(Some(instance.other_digest).filter(|text| !text.is_empty()));
         let milliseconds = instance.time_us.div_euclid(1000);
         let name = instance_name(instance.url, milliseconds, &mut self.scratch);
         let subset = if instance.status == 200 { "warc" } else { "crawldiagnostics" };

@@ -151,6 +151,7 @@ pub fn update(
     files.create_dir_all(&directory).map_err(IndexError::io("create", &directory))?;
     let _lock = lock(files, &directory)?;
     let mut manifest = Manifest::read(files, repository)?;
+    remove_strays(files, &directory, &manifest)?;
     let mut updated = Updated::default();
     let mut replaced = Vec::new();
     if !fits(files, &manifest, ledgers) {
@@ -213,12 +214,20 @@ pub fn forget(files: &Files, repository: &Path) -> Result<bool, IndexError> {
     let numbers = entries.iter().filter_map(|entry| entry.name.strip_prefix("part-")?.get(..6)?.parse().ok());
     manifest.next = numbers.max().unwrap_or(0).max(manifest.next);
     manifest.write(files, repository)?;
+    remove_strays(files, &directory, &manifest)?;
+    Ok(lost)
+}
+
+/// Removes parts that `INDEX` does not name: who was killed before it could has left them, and readers of `*.parquet` would take them for
+/// rows. Only for who has the lock.
+pub(crate) fn remove_strays(files: &Files, directory: &Path, manifest: &Manifest) -> Result<(), IndexError> {
     let kept = |name: &str| manifest.parts.iter().any(|part| part.file == name);
+    let entries = files.list(directory).map_err(IndexError::io("list", directory))?;
     for entry in entries.iter().filter(|entry| entry.name.starts_with("part-") && !kept(&entry.name)) {
         let path = directory.join(&entry.name);
         files.remove_file(&path).map_err(IndexError::io("remove", &path))?;
     }
-    Ok(lost)
+    Ok(())
 }
 
 /// Whether the parts are of these ledgers: none was cut back behind them.
@@ -327,6 +336,7 @@ fn hand(
         time_us: row.time.as_micros(),
         status,
         digest: row.digest,
+        other_digest: "",
         file: &file,
         offset: place.offset,
         length: place.length,

@@ -242,7 +242,8 @@ impl DocumentsTable {
         };
         let metered = Arc::new(MeterExec::new(input, self.tally.clone()));
         let originals = Arc::new(Originals::plan(&self.metadata, &self.originals, state).await?);
-        let stores = Stores { archives: self.archives.clone(), originals };
+        let visits = Arc::new(Originals::plan_visits(&self.metadata, &self.originals, state).await?);
+        let stores = Stores { archives: self.archives.clone(), originals, visits };
         Ok(Arc::new(ContentExec::try_new(metered, Arc::new(work), stores, self.partitions)?))
     }
 }

@@ -6,6 +6,7 @@
 use datafusion::arrow::datatypes::{DataType, Field, TimeUnit};
 use datafusion::common::Result;
 use datafusion::functions_window::expr_fn::{first_value, lag, lead, row_number};
+use datafusion::logical_expr::expr::NullTreatment;
 use datafusion::logical_expr::{Expr, ExprFunctionExt as _, LogicalPlanBuilder, SortExpr, ident, lit, when};
 
 use crate::sampling::INSTANCE;
@@ -17,7 +18,8 @@ pub(crate) enum History {
     InstanceNumber,
     /// When the first instance was fetched.
     FirstSeen,
-    /// Whether the payload is another than that of the instance before; nothing for the first one.
+    /// Whether the payload is another than the one known last before; nothing for the first one, nor where digests do not tell. A
+    /// revisit without a digest is what its server said: not changed.
     Changed,
     /// Whether no later instance exists.
     Latest,
@@ -66,12 +68,15 @@ pub(crate) fn is_of_url(column: &str) -> bool {
 /// Adds the columns to a plan that has [`History::NEEDS`]; all that the plan had stays.
 pub(crate) fn add(plan: LogicalPlanBuilder, asked: &[History]) -> Result<LogicalPlanBuilder> {
     let mut kept: Vec<Expr> = plan.schema().fields().iter().map(|field| ident(field.name())).collect();
+    let tells_revisits = kept.contains(&ident("record_type"));
     let mut windows = vec![over(row_number(), "__number")?];
     if asked.contains(&History::FirstSeen) {
         windows.push(over(first_value(ident("fetch_time")), "__first")?);
     }
     if asked.contains(&History::Changed) {
-        windows.push(over(lag(ident("content_digest"), Some(1), None), "__before")?);
+        // The last one that is known: a revisit may say only that it is the same.
+        let before = lag(ident("content_digest"), Some(1), None);
+        windows.push(over_known(before, "__before", NullTreatment::IgnoreNulls)?);
     }
     if asked.contains(&History::Latest) {
         windows.push(over(lead(ident(INSTANCE), Some(1), None), "__behind")?);
@@ -81,12 +86,15 @@ pub(crate) fn add(plan: LogicalPlanBuilder, asked: &[History]) -> Result<Logical
             History::InstanceNumber => ident("__number"),
             History::FirstSeen => ident("__first"),
             History::Changed => {
-                let differs = Expr::BinaryExpr(datafusion::logical_expr::BinaryExpr::new(
-                    Box::new(ident("content_digest")),
-                    datafusion::logical_expr::Operator::IsDistinctFrom,
-                    Box::new(ident("__before")),
-                ));
-                when(ident("__number").gt(lit(1u64)), differs).end()?
+                let digest = || ident("content_digest");
+                let later = || ident("__number").gt(lit(1u64));
+                let differs = digest().not_eq(ident("__before"));
+                let mut changed = when(later().and(digest().is_not_null()), differs);
+                if tells_revisits {
+                    let same = ident("record_type").eq(lit("revisit"));
+                    changed = changed.when(later().and(same), lit(false));
+                }
+                changed.end()?
             }
             History::Latest => ident("__behind").is_null(),
         };
@@ -104,10 +112,15 @@ pub(crate) fn first_of(plan: LogicalPlanBuilder, key: &str) -> Result<LogicalPla
 }
 
 fn over(function: Expr, name: &str) -> Result<Expr> {
+    over_known(function, name, NullTreatment::RespectNulls)
+}
+
+fn over_known(function: Expr, name: &str, nulls: NullTreatment) -> Result<Expr> {
     let order = |column: &str| SortExpr::new(ident(column), true, false);
     let window = function
         .partition_by(vec![ident("url")])
         .order_by(vec![order("fetch_time"), order(INSTANCE)])
+        .null_treatment(nulls)
         .build()?;
     Ok(window.alias(name))
 }

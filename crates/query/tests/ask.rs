@@ -153,6 +153,20 @@ fn documents_that_cannot_be_read_are_counted() {
     );
 }
 
+#[test]
+fn a_record_of_another_document_is_a_failure_and_not_an_answer() {
+    let mut world = World::new(pages(60));
+    let asked = "select name, title where status = 200";
+    let before = wib(&world.session(), asked);
+    // Two pages with titles.
+    world.exchange_places(1, 7);
+    let (rows, report) = run(world.session().plan(asked, Language::Wib).unwrap());
+    let other = rows.iter().filter(|row| !before.contains(row)).collect::<Vec<_>>();
+    assert!(other.len() == 2 && other.iter().all(|row| row.ends_with(r#""title":null}"#)), "{other:?}");
+    assert_eq!((report.failures.len(), report.failures[0].count), (1, 2));
+    assert!(report.failures[0].example.contains("another record"), "{}", report.failures[0].example);
+}
+
 struct Fussy;
 
 impl Analyzer for Fussy {

@@ -240,6 +240,14 @@ impl World {
         self.rows.retain(|(.., revisit)| *revisit);
     }
 
+    /// Lets two rows name each other's records.
+    pub(crate) fn exchange_places(&mut self, one: usize, two: usize) {
+        let place = |row: &Row| (row.1.clone(), row.2, row.3);
+        let (first, second) = (place(&self.rows[one]), place(&self.rows[two]));
+        (self.rows[one].1, self.rows[one].2, self.rows[one].3) = second;
+        (self.rows[two].1, self.rows[two].2, self.rows[two].3) = first;
+    }
+
     /// Takes the archive away.
     pub(crate) fn remove_archive(&self) {
         self.files.remove_dir_all(&dir().join("archive")).unwrap();

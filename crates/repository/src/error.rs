@@ -99,6 +99,21 @@ pub enum RepositoryError {
         /// What was found instead.
         what: &'static str,
     },
+    /// A place does not hold the document that it was given for.
+    #[error(
+        "{} holds another record at byte {offset} ({found}) than that of {wanted}: the file was changed; put back the one that was indexed",
+        path.display()
+    )]
+    AnotherRecord {
+        /// The file.
+        path: PathBuf,
+        /// The place.
+        offset: u64,
+        /// What is there: type and URL.
+        found: String,
+        /// The URL that should be there.
+        wanted: String,
+    },
     /// A record is larger than the reader may hold. Reading can go on behind it.
     #[error(
         "the record at byte {offset} of {} has {bytes} bytes and the limit is {limit}; raise the limit or skip it",
@@ -174,6 +189,7 @@ impl RepositoryError {
             | RepositoryError::Unreadable { offset, .. }
             | RepositoryError::NotWarc { offset, .. }
             | RepositoryError::TooLarge { offset, .. }
+            | RepositoryError::AnotherRecord { offset, .. }
             | RepositoryError::NotATornTail { offset, .. } => Some(*offset),
             RepositoryError::Version { .. }
             | RepositoryError::Short { .. }
@@ -189,6 +205,7 @@ impl RepositoryError {
             | RepositoryError::Damaged { .. }
             | RepositoryError::Unreadable { .. }
             | RepositoryError::NotWarc { .. }
+            | RepositoryError::AnotherRecord { .. }
             | RepositoryError::Short { .. } => true,
             _ => false,
         }

@@ -51,6 +51,29 @@ impl RecordFetcher {
         reader.next_record()?.ok_or_else(|| RepositoryError::Torn { path: path.to_path_buf(), offset })
     }
 
+    /// The document at a place that an index gave for this URL. What is there instead, since the file is another one by now or the
+    /// index is wrong, is an error of this document: nobody gets one for another.
+    pub fn document(
+        &mut self,
+        path: &Path,
+        offset: u64,
+        length: u64,
+        url: &str,
+    ) -> Result<StoredRecord<'_>, RepositoryError> {
+        let record = self.fetch(path, offset, length)?;
+        if record.is_document() && record.target_uri() == Some(url) {
+            return Ok(record);
+        }
+        let kind = record.fields.get("WARC-Type").unwrap_or("no type");
+        let found = format!("{kind} of {}", record.target_uri().unwrap_or("no URL"));
+        Err(RepositoryError::AnotherRecord {
+            path: path.to_path_buf(),
+            offset,
+            found,
+            wanted: url.to_owned(),
+        })
+    }
+
     /// How many bytes have been read from files.
     pub fn bytes_read(&self) -> u64 {
         self.bytes_read + self.open.iter().map(|(_, reader)| reader.bytes_read()).sum::<u64>()

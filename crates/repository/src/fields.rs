@@ -70,6 +70,11 @@ impl<'a> Fields<'a> {
         })
     }
 
+    /// All lines as they are, each with its end.
+    pub(crate) fn head(&self) -> &'a [u8] {
+        self.head
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         self.ranges.len()

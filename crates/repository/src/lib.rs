@@ -12,6 +12,7 @@
 mod appender;
 mod compression;
 mod cut_back;
+mod date;
 mod dictionary;
 mod directory;
 mod error;

@@ -11,13 +11,14 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use mattock_env::{File, Files, OpenMode};
+use mattock_env::{File, Files, OpenMode, UnixTime};
 
+use crate::date;
 use crate::error::RepositoryError;
 use crate::fields::{FieldRanges, Fields};
 use crate::http;
 use crate::input::Failure;
-use crate::record::RecordType;
+use crate::record::{Digest, RECORD_END, RecordId, RecordType};
 use crate::repair;
 
 pub(crate) mod arc;
@@ -36,8 +37,8 @@ const RECORD_BYTES_MAX: u64 = 256 << 20;
 pub struct StoredRecord<'a> {
     /// Where it begins in the file: for compressed records, where the gzip member or Zstandard frame begins.
     pub offset: u64,
-    /// How many bytes of the file it takes; `None` if it shares a member or frame with what follows, in which case the
-    /// checksum is still to be verified.
+    /// How many bytes of the file it takes; `None` if it shares a member or frame with other records: it has no place of its own then, and
+    /// while more of them follow, the checksum is still to be verified.
     pub length: Option<u64>,
     /// The version of the format that it names: `1.1`; `ARC` for records of ARC files.
     pub version: &'a str,
@@ -55,8 +56,42 @@ impl<'a> StoredRecord<'a> {
 
     /// Its URL, without the angle brackets that some WARC/1.0 writers put around it.
     pub fn target_uri(&self) -> Option<&'a str> {
-        let uri = self.fields.get("WARC-Target-URI")?;
+        self.uri("WARC-Target-URI")
+    }
+
+    fn uri(&self, field: &str) -> Option<&'a str> {
+        let uri = self.fields.get(field)?;
         Some(uri.strip_prefix('<').and_then(|uri| uri.strip_suffix('>')).unwrap_or(uri))
+    }
+
+    /// When it was made, as far as its date can be read.
+    pub fn date(&self) -> Option<UnixTime> {
+        date::parse(self.fields.get("WARC-Date")?)
+    }
+
+    /// URL and time of the visit that a revisit refers to, if it says when that was.
+    pub fn refers_to(&self) -> Option<(&'a str, UnixTime)> {
+        let date = date::parse(self.fields.get("WARC-Refers-To-Date")?)?;
+        Some((self.uri("WARC-Refers-To-Target-URI").or_else(|| self.target_uri())?, date))
+    }
+
+    /// Whether it may hold a document: an answer, a reference to an earlier one, or a file.
+    pub fn is_document(&self) -> bool {
+        matches!(self.kind(), Some(RecordType::Response | RecordType::Revisit | RecordType::Resource))
+    }
+
+    /// Appends it as it stands in a plain WARC file. A record of an ARC file gets the name that it needs there.
+    pub fn write_to(&self, out: &mut Vec<u8>) {
+        let (head, block) = (self.fields.head(), self.block);
+        if self.version == "ARC" {
+            let id = RecordId::of(&Digest::of(&[head, block]));
+            out.extend_from_slice(format!("WARC/1.1\r\nWARC-Record-ID: {id}\r\n").as_bytes());
+        } else {
+            out.extend_from_slice(format!("WARC/{}\r\n", self.version).as_bytes());
+        }
+        for part in [head, b"\r\n", block, RECORD_END] {
+            out.extend_from_slice(part);
+        }
     }
 
     /// The HTTP response that its block is, if it is one. Of a revisit that is at most the head.

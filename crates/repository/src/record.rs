@@ -15,7 +15,7 @@ mod paired;
 mod words;
 
 pub(crate) use paired::digests;
-pub use words::{DatePrecision, Digest, RecordId, RecordType, Truncated};
+pub use words::{DatePrecision, Digest, RecordId, RecordType, Truncated, spelled_digest};
 
 /// The revisited record that a revisit stands for.
 #[derive(Clone, Copy, Debug)]

@@ -70,6 +70,24 @@ fn single_places_cost_their_own_bytes_and_neighbours_one_reading() {
 }
 
 #[test]
+fn a_place_is_good_for_its_own_document_only() {
+    let files = files();
+    let pages = pages(&files, Compression::default(), 3);
+    let (path, offset, length, body) = &pages[1];
+    let mut fetcher = RecordFetcher::new(&files);
+    let record = fetcher.document(path, *offset, *length, "http://example.org/1").unwrap();
+    assert_eq!(record.response().unwrap().body, body);
+    let error = fetcher.document(path, *offset, *length, "http://example.org/2").unwrap_err();
+    assert!(matches!(error, RepositoryError::AnotherRecord { .. }) && error.is_loss(), "{error}");
+    assert!(error.to_string().contains("response of http://example.org/1"), "{error}");
+    // The file's own description.
+    let error = fetcher.document(path, 0, 0, "http://example.org/0").unwrap_err();
+    assert!(error.to_string().contains("warcinfo of no URL"), "{error}");
+    let record = fetcher.document(&pages[2].0, pages[2].1, pages[2].2, "http://example.org/2").unwrap();
+    assert_eq!(record.response().unwrap().body, pages[2].3);
+}
+
+#[test]
 fn a_place_that_cannot_be_read_costs_nothing_but_itself() {
     for compression in COMPRESSIONS {
         let files = files();

@@ -221,15 +221,13 @@ fn samples_are_read_by_place() {
                 continue;
             }
             let mut reader = WarcReader::open(&files, &path).unwrap().go_on_behind_damage();
-            let mut shared = false;
             loop {
                 let record = match reader.next_record() {
                     Ok(Some(record)) => record,
                     Ok(None) => break,
                     Err(_) => continue,
                 };
-                let begins_alone = !std::mem::replace(&mut shared, record.length.is_none());
-                if let (Some(length), true) = (record.length, begins_alone) {
+                if let Some(length) = record.length {
                     let fetched = fetcher.fetch(&path, record.offset, length).unwrap();
                     assert!(fetched.block == record.block, "{name} at {}", record.offset);
                     assert!(fetched.fields.iter().eq(record.fields.iter()), "{name} at {}", record.offset);

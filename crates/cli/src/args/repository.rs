@@ -196,7 +196,7 @@ pub(crate) struct ImportArgs {
     #[arg(value_name = "FILE", required = true, value_parser = place())]
     pub(crate) archives: Vec<PathBuf>,
 
-    /// Copy the files into the repository; otherwise they are read where they are
+    /// Copy the files into the repository, taken apart where that is needed to find their records; otherwise they are read where they are
     #[arg(long)]
     pub(crate) copy: bool,
 

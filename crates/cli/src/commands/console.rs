@@ -2,8 +2,9 @@
 
 use anyhow::Context;
 use mattock_console::{Bind, Console, Desk};
-use mattock_crawl::SavedCrawl;
+use mattock_crawl::{CrawlError, SavedCrawl};
 use mattock_env::Env;
+use mattock_index::Manifest;
 
 use crate::args::desk::ConsoleArgs;
 use crate::exit::Ended;
@@ -15,8 +16,16 @@ pub(crate) fn run(args: &ConsoleArgs) -> anyhow::Result<Ended> {
     let bind =
         Bind::parse(&args.listen, args.token.console_token.as_deref())?.with_names(&args.token.console_name);
     // That there is a crawl is said before anything listens.
-    let running =
-        SavedCrawl::open(&env, &args.dir)?.status().is_some_and(|status| status.is_fresh(env.clock.unix()));
+    let running = match SavedCrawl::open(&env, &args.dir) {
+        Ok(saved) => saved.status().is_some_and(|status| status.is_fresh(env.clock.unix())),
+        Err(CrawlError::NoCrawl { .. } | CrawlError::NotACrawl { .. })
+            if !Manifest::read(&env.files, &args.dir)?.parts.is_empty() =>
+        {
+            say!("note: there is no crawl here, only imported archives: their pages can be looked up by URL");
+            false
+        }
+        Err(error) => return Err(error.into()),
+    };
     if running {
         say!(
             "note: this crawl is running; `mattock crawl --console ADDRESS` shows it live, this console only what its last checkpoint says"

@@ -1,6 +1,8 @@
 //! `mattock history`: the instances of a URL, and what changed from one to the next.
 
 use mattock_analyze::{Document, Value, built_in};
+use mattock_extract::{Options, SIMHASH_BYTES_MAX, extract, simhash};
+use mattock_repository::http::parse_response;
 use mattock_weburl::WebUrl;
 use serde::Serialize;
 use similar::{ChangeTag, TextDiff};
@@ -35,22 +37,46 @@ pub(crate) fn run(args: &HistoryArgs) -> anyhow::Result<Ended> {
     if all.is_empty() {
         return Err(Usage(format!("no instance of {} is stored", url.as_str())).into());
     }
-    let mut records = Records::new(&env, &args.dir, &session);
-    let mut text_before: Option<String> = None;
+    let mut texts = Texts { records: Records::new(&env, &args.dir, &session), url: &url, unread: 0 };
+    // What was known last of each.
+    let (mut digest, mut sketch, mut text): (Option<&str>, Option<u64>, Option<String>) = (None, None, None);
     for (index, instance) in all.iter().enumerate() {
-        let before = index.checked_sub(1).map(|index| &all[index]);
+        let changed = match (&instance.digest, digest) {
+            _ if index == 0 => None,
+            (Some(this), Some(before)) => Some(this != before),
+            // It says only that it is the same.
+            (None, _) if instance.record_type == "revisit" => Some(false),
+            _ => None,
+        };
+        let mut now = None;
+        // A payload that is the same has the same sketch; a text is only read where nobody has made one.
+        let sketch_now = match changed {
+            Some(false) => instance.sketch.or(sketch),
+            _ if instance.sketch.is_some() => instance.sketch,
+            _ if all.len() > 1 => {
+                let document = texts.of(instance)?;
+                let sketch = document.as_ref().and_then(|document| document.sketch);
+                now = document.map(|document| document.text);
+                sketch
+            }
+            _ => None,
+        };
         let mut diff = None;
         if args.diff {
-            let text = text(&mut records, &url, instance)?;
-            diff = text_before.as_deref().map(|before| changes(before, &text));
-            text_before = Some(text);
+            if now.is_none() {
+                now = texts.of(instance)?.map(|document| document.text);
+            }
+            diff = text.as_deref().zip(now.as_deref()).map(|(before, now)| changes(before, now));
         }
         let step = Step {
             number: index + 1,
             time: instance.time(),
             instance,
-            changed: before.map(|before| before.digest != instance.digest),
-            sketch_distance: before.and_then(|before| Some((before.sketch? ^ instance.sketch?).count_ones())),
+            changed,
+            sketch_distance: sketch
+                .filter(|_| index > 0)
+                .zip(sketch_now)
+                .map(|(one, two)| (one ^ two).count_ones()),
             diff,
         };
         if args.json {
@@ -58,17 +84,50 @@ pub(crate) fn run(args: &HistoryArgs) -> anyhow::Result<Ended> {
         } else {
             output::print(&told(&step))?;
         }
+        digest = instance.digest.as_deref().or(digest);
+        sketch = sketch_now.or(sketch);
+        text = now.or(text);
     }
-    Ok(Ended::Done)
+    Ok(if texts.unread > 0 { Ended::Failed } else { Ended::Done })
 }
 
-fn text(records: &mut Records<'_>, url: &WebUrl, instance: &Instance) -> anyhow::Result<String> {
-    let response = records.response(instance)?;
-    let (head, body) = (&response.head, &response.body);
-    let document = Document::new(url.as_str(), instance.time_ms * 1000, instance.status, head, body, false);
-    match built_in("text").expect("it is built in").analyze(&document)? {
-        Value::Text(text) => Ok(text),
-        _ => Ok(String::new()),
+/// What instances say.
+struct Texts<'a> {
+    records: Records<'a>,
+    url: &'a WebUrl,
+    /// Instances that could not be read.
+    unread: usize,
+}
+
+struct Said {
+    text: String,
+    sketch: Option<u64>,
+}
+
+impl Texts<'_> {
+    /// The main text, and the sketch of all text as crawls have it; nothing, and a warning, if the instance cannot be read.
+    fn of(&mut self, instance: &Instance) -> anyhow::Result<Option<Said>> {
+        let response = match self.records.response(instance) {
+            Ok(response) => response,
+            Err(error) => {
+                self.unread += 1;
+                say!("warning: the instance of {} cannot be read: {error:#}", instance.time());
+                return Ok(None);
+            }
+        };
+        let (head, body) = (&response.head, &response.body);
+        let document =
+            Document::new(self.url.as_str(), instance.time_ms * 1000, instance.status, head, body, false);
+        let text = match built_in("text").expect("it is built in").analyze(&document)? {
+            Value::Text(text) => text,
+            _ => String::new(),
+        };
+        let options = Options { raw_text: true, text_bytes_max: SIMHASH_BYTES_MAX, ..Options::default() };
+        let kind = parse_response(head).and_then(|response| response.field("content-type"));
+        let kind = kind.and_then(|kind| std::str::from_utf8(kind).ok());
+        // As crawls make it; 0 is that of no text.
+        let sketch = extract(body, kind, &options).raw_text.map(simhash).filter(|sketch| *sketch != 0);
+        Ok(Some(Said { text, sketch }))
     }
 }
 
@@ -81,7 +140,8 @@ fn changes(before: &str, after: &str) -> Vec<String> {
 
 fn told(step: &Step<'_>) -> String {
     let change = match (step.changed, step.sketch_distance) {
-        (None, _) => "first".to_owned(),
+        (None, _) if step.number == 1 => "first".to_owned(),
+        (None, _) => "nothing to compare".to_owned(),
         (Some(false), _) => "unchanged".to_owned(),
         (Some(true), Some(distance)) => format!("changed, {distance} of 64 bits of its sketch"),
         (Some(true), None) => "changed".to_owned(),

@@ -1,13 +1,12 @@
 //! `mattock import`: takes foreign archives into a repository.
 
-use std::io;
+mod copy;
+
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
 use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressStyle};
-use mattock_env::{Env, OpenMode, is_url};
+use mattock_env::is_url;
 use mattock_index::{Foreign, Imported};
-use mattock_query::Cancel;
 
 use crate::args::repository::ImportArgs;
 use crate::exit::{Ended, Usage};
@@ -23,23 +22,27 @@ pub(crate) fn run(args: &ImportArgs) -> anyhow::Result<Ended> {
     let Places { env, .. } = Places::new();
     let root = places::absolute(&args.dir)?;
     let cancel = progress::interruptible();
-    let mut foreign = Vec::new();
+    let (mut foreign, mut uncopied) = (Vec::new(), Vec::new());
     let mut total = 0;
     for path in &args.archives {
         let path = places::absolute(path)?;
         let found = env.files.entry(&path)?.filter(|entry| !entry.is_dir);
         let entry = found.ok_or_else(|| Usage(format!("there is no file {}", path.display())))?;
         total += entry.len;
-        foreign.push(match args.copy {
-            true => match copied(&env, &root, &path, &cancel) {
-                Err(_) if cancel.is_cancelled() => {
-                    say!("{STOPPED}");
-                    return Ok(Ended::Interrupted);
-                }
-                copied => copied?,
-            },
-            false => in_place(&root, path)?,
-        });
+        match args.copy {
+            true => {
+                let copied = match copy::copied(&env, &root, &path, &cancel) {
+                    Err(_) if cancel.is_cancelled() => {
+                        say!("{STOPPED}");
+                        return Ok(Ended::Interrupted);
+                    }
+                    copied => copied?,
+                };
+                foreign.extend(copied.files);
+                uncopied.extend(copied.untaken);
+            }
+            false => foreign.push(in_place(&root, path)?),
+        }
     }
     env.files.create_dir_all(&root)?;
     let style =
@@ -47,7 +50,7 @@ pub(crate) fn run(args: &ImportArgs) -> anyhow::Result<Ended> {
     let bar = ProgressBar::new(total).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
     let (mut before, mut file) = (0, String::new());
     let name = args.name.clone().unwrap_or_else(|| name_of(&root));
-    let imported =
+    let mut imported =
         mattock_index::import(&env.files, &root, &foreign, &name, &|| env.clock.unix(), |one, offset| {
             if one.name != file {
                 file.clone_from(&one.name);
@@ -59,6 +62,8 @@ pub(crate) fn run(args: &ImportArgs) -> anyhow::Result<Ended> {
             before = offset;
         })?;
     bar.finish_and_clear();
+    imported.untaken_count += uncopied.len() as u64;
+    imported.untaken.splice(0..0, uncopied);
     if args.json {
         output::print_json(&serde_json::json!({
             "files": imported.files, "known": imported.known, "records": imported.records, "instances": imported.instances,
@@ -66,7 +71,8 @@ pub(crate) fn run(args: &ImportArgs) -> anyhow::Result<Ended> {
         }))?;
     }
     say_on!("{}", told(&imported, total, args));
-    Ok(Ended::Done)
+    // To find what is there already is what was asked for, too.
+    Ok(if imported.instances + imported.known == 0 { Ended::Failed } else { Ended::Done })
 }
 
 /// A file that stays where it is: named relative to the repository if it lies below it.
@@ -79,27 +85,6 @@ fn in_place(root: &Path, path: PathBuf) -> anyhow::Result<Foreign> {
     let name =
         name.ok_or_else(|| Usage(format!("{} is not UTF-8: rename it, or use --copy", path.display())))?;
     Ok(Foreign { name: name.to_owned(), path: path.clone() })
-}
-
-/// A copy below the repository. What is there already under that name, with that length, is that copy.
-fn copied(env: &Env, root: &Path, path: &Path, cancel: &Cancel) -> anyhow::Result<Foreign> {
-    let directory = root.join("warc");
-    env.files.create_dir_all(&directory)?;
-    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let target = directory.join(&name);
-    let foreign = Foreign { path: target.clone(), name: format!("warc/{name}") };
-    let source = env.files.open(path, OpenMode::Read)?;
-    let length = source.len()?;
-    if let Some(entry) = env.files.entry(&target)? {
-        if entry.len == length {
-            return Ok(foreign);
-        }
-        return Err(Usage(format!("{} is there already, and is another file", target.display())).into());
-    }
-    let mut sent = |_| if cancel.is_cancelled() { Err(io::ErrorKind::Interrupted.into()) } else { Ok(()) };
-    let put = env.files.put(&source, length, &target, &mut sent);
-    put.with_context(|| format!("cannot write {}", target.display()))?;
-    Ok(foreign)
 }
 
 fn told(imported: &Imported, bytes: u64, args: &ImportArgs) -> String {

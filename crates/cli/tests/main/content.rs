@@ -133,5 +133,5 @@ fn mistakes_of_those_who_ask() {
     // The message has the whole path.
     let output = scratch.mattock(&["terms", "site", "--query", "select name"]);
     let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.code() == Some(2) && told.contains("there is no crawl in "), "{told}");
+    assert!(output.status.code() == Some(2) && told.contains("there is no repository"), "{told}");
 }

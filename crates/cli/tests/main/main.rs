@@ -13,6 +13,7 @@ mod fetch;
 mod generated;
 mod graph;
 mod help;
+mod imported;
 mod interrupt;
 mod json;
 mod killed;

@@ -268,7 +268,8 @@ fn mistakes_with_urls() {
     scratch.snapshot("url_of_another_machine", &["publish", "near", "file://server/web"]);
     scratch.snapshot("no_repository_at_a_url", &["query", "file:///no/such/place", "select name"]);
     assert!(
-        refused(&scratch, &["publish", "nothing", "file:///no/such/place"]).contains("there is no crawl in")
+        refused(&scratch, &["publish", "nothing", "file:///no/such/place"])
+            .contains("there is no repository")
     );
     let itself = format!("file://{}/near", scratch.path().display());
     for target in ["near", &itself] {
@@ -288,7 +289,7 @@ fn mistakes_with_urls() {
     // Paths that look a little like URLs are paths.
     for path in ["C:\\web", "C:/web", "a:b", "./s3://web"] {
         let said = refused(&scratch, &["query", path, "select name"]);
-        assert!(said.contains("there is no crawl in"), "{path}: {said}");
+        assert!(said.contains("there is no repository"), "{path}: {said}");
     }
     let nobody = scratch
         .command(MATTOCK)

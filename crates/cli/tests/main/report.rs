@@ -159,7 +159,7 @@ fn what_cannot_be_is_said() {
     let scratch = Scratch::new("report_mistakes");
     let nothing = scratch.mattock(&["report", "nowhere"]);
     assert_eq!(nothing.status.code(), Some(2), "{nothing:?}");
-    assert!(String::from_utf8_lossy(&nothing.stderr).contains("there is no crawl in"), "{nothing:?}");
+    assert!(String::from_utf8_lossy(&nothing.stderr).contains("there is no repository"), "{nothing:?}");
     scratch.snapshot("report_of_a_url", &["report", "file:///no/such/place"]);
     scratch.snapshot("report_to_a_url", &["report", "nowhere", "--output", "s3://bucket/page.html"]);
     assert!(Files::real().entry(&scratch.path().join("nowhere")).unwrap().is_none());

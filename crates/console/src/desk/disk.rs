@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use mattock_crawl::{Config, CrawlError, SavedCrawl, why};
+use mattock_crawl::{Config, CrawlError, SavedCrawl};
 use mattock_frontier::look::HostRules;
 use mattock_weburl::WebUrl;
 use serde::Serialize;
@@ -39,7 +39,7 @@ pub(super) struct Item {
     pub(super) in_degree: Option<u64>,
 }
 
-fn failed(error: impl Into<CrawlError>) -> Problem {
+pub(super) fn failed(error: impl Into<CrawlError>) -> Problem {
     // Nothing is wrong with the request, and the operator must know what is: it is told as a state of things.
     Problem::conflict(format!("the crawl's directory cannot be read: {}", error.into()))
 }
@@ -147,8 +147,9 @@ impl Desk {
             let look = saved.look(saved.owner(url))?;
             let rules = look.rules(url)?;
             let standing = look.standing(url, &saved.config()?.budget)?;
-            let address = portrait.last_place.as_ref().and_then(|(file, offset)| {
-                let record = StoredPage::read(&self.env.files, &saved.warc().join(file), *offset).ok()?;
+            let address = portrait.last_place.as_ref().and_then(|(file, offset, url)| {
+                let path = saved.warc().join(file);
+                let record = StoredPage::read(&self.env.files, &path, *offset, url).ok()?;
                 let ip = record.archive.into_iter().find(|field| field.name == "WARC-IP-Address")?;
                 Some(ip.value)
             });
@@ -181,59 +182,6 @@ impl Desk {
         }
         fields.extend(more.into_iter().map(|(name, value)| (name.to_owned(), value)));
         Ok(Answer::json(&answer))
-    }
-
-    /// Where a URL is, and why.
-    pub(crate) fn url(&self, input: &Input) -> Result<Answer, Problem> {
-        let url = input.url("u")?;
-        let why = why(&self.env, &self.root, std::slice::from_ref(&url)).map_err(failed)?;
-        let why = why.into_iter().next().ok_or_else(|| Problem::conflict("nothing is known of this URL"))?;
-        let sentence = words::of(&why);
-        Ok(Answer::json(
-            &json!({ "why": why, "sentence": sentence, "host": url.host(), "domain": url.domain() }),
-        ))
-    }
-
-    fn stored(&self, input: &Input) -> Result<(Value, StoredPage), Problem> {
-        let (instance, page) = self.instance(&input.url("u")?, input.count("n", 0) as usize)?;
-        let original = page.repeats().and_then(|url| WebUrl::parse(url).ok());
-        match original.map(|url| self.instance(&url, 0)) {
-            Some(Ok((_, original))) => Ok((instance, page.with_body_of(original))),
-            _ => Ok((instance, page)),
-        }
-    }
-
-    /// What is stored of a URL under a number, and what the ledger says of it.
-    fn instance(&self, url: &WebUrl, number: usize) -> Result<(Value, StoredPage), Problem> {
-        let nothing = || Problem::not_found("nothing is stored of this URL under that number");
-        let why = why(&self.env, &self.root, std::slice::from_ref(url)).map_err(failed)?;
-        let instances = match why.first().map(|why| &why.answer) {
-            Some(
-                mattock_crawl::Answer::Fetched { instances } | mattock_crawl::Answer::Failed { instances },
-            ) => instances,
-            _ => return Err(nothing()),
-        };
-        let instance = instances.get(number).ok_or_else(nothing)?;
-        let (Some(file), Some(offset)) = (&instance.file, instance.offset) else { return Err(nothing()) };
-        let path = self.saved()?.warc().join(file);
-        let page =
-            StoredPage::read(&self.env.files, &path, offset).map_err(CrawlError::from).map_err(failed)?;
-        Ok((json!(instance), page))
-    }
-
-    /// The heads of a stored page.
-    pub(crate) fn page(&self, input: &Input) -> Result<Answer, Problem> {
-        let (instance, page) = self.stored(input)?;
-        let mut answer = serde_json::to_value(&page).expect("maps have text for keys");
-        answer["url"] = json!(input.url("u")?.as_str());
-        answer["instance"] = instance;
-        Ok(Answer::json(&answer))
-    }
-
-    /// A stored page itself, for a frame.
-    pub(crate) fn view(&self, input: &Input) -> Result<Answer, Problem> {
-        let (kind, bytes) = self.stored(input)?.1.harmless();
-        Ok(Answer::archived(kind, bytes))
     }
 
     /// What limits the crawl. The longer it takes to find out, the more seldom that is done, once for all who ask.

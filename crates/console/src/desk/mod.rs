@@ -5,6 +5,7 @@
 
 mod disk;
 mod running;
+mod stored;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -2,5 +2,6 @@
 
 mod client;
 mod guarded;
+mod imported;
 mod socket;
 mod stream;

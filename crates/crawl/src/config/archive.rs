@@ -3,6 +3,7 @@
 use mattock_repository::Compression;
 use serde::{Deserialize, Serialize};
 
+use super::checked::size;
 use super::{ConfigError, RawArchive};
 
 /// What WARC files are compressed with, in a file's words.
@@ -36,6 +37,21 @@ pub(super) fn compression(archive: &RawArchive) -> Result<Compression, ConfigErr
     };
     compression.check().map_err(refused)?;
     Ok(compression)
+}
+
+/// Beyond 2 GiB the index has no numbers for places, and the last page of a file may be a long one.
+const FILE_BYTES_MAX: u64 = 2_000_000_000;
+
+pub(super) fn file_bytes(archive: &RawArchive, default: u64) -> Result<u64, ConfigError> {
+    let bytes = size("archive.file_size", &archive.file_size, default)?;
+    if bytes > FILE_BYTES_MAX {
+        return Err(ConfigError::Value {
+            place: None,
+            key: "archive.file_size",
+            message: "the index can name places up to 2 GiB; use up to 2GB".to_owned(),
+        });
+    }
+    Ok(bytes)
 }
 
 pub(super) fn dictionary(archive: &RawArchive) -> Result<bool, ConfigError> {
@@ -84,6 +100,10 @@ mod tests {
             ("compression = 'bzip2'", "`gzip` or `zstd`"),
             ("dictionary = true", "set `archive.compression` to \"zstd\""),
             ("revisits = 1000001", "use up to 1000000"),
+            (
+                "file_size = '2.1GB'",
+                "archive.file_size: the index can name places up to 2 GiB; use up to 2GB",
+            ),
         ] {
             let error = checked(&format!("[archive]\n{text}")).unwrap_err().to_string();
             assert!(error.contains(says), "{error}");

@@ -281,7 +281,7 @@ impl Config {
             compressed: fetch.compressed.unwrap_or(true),
             headers: list("fetch.headers", &fetch.headers, values::header)?,
             archive_prefix: archive.prefix.clone().unwrap_or(writer.prefix),
-            archive_file_bytes: size("archive.file_size", &archive.file_size, writer.file_bytes_max)?,
+            archive_file_bytes: super::archive::file_bytes(archive, writer.file_bytes_max)?,
             archive_compression: super::archive::compression(archive)?,
             archive_dictionary: super::archive::dictionary(archive)?,
             archive_revisits: super::archive::revisits(archive)?,

@@ -159,7 +159,7 @@ verify = false
 [archive]
 # How the names of WARC files begin. (free)
 prefix = "mattock"
-# A new file is begun at this size. (free)
+# A new file is begun at this size, 2GB at most. (free)
 file_size = "1GB"
 # "gzip" (.warc.gz, which every tool reads) or "zstd" (.warc.zst, faster and as small). (free)
 compression = "gzip"

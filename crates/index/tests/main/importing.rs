@@ -1,5 +1,6 @@
 //! Foreign archives in the index: every record that can be read is a row, and what cannot is told with its place.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -7,8 +8,9 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type, TimestampMillisecondType};
 use mattock_env::sim::Simulation;
 use mattock_env::{Env, OpenMode, UnixTime};
-use mattock_index::{Foreign, IndexOptions, Snapshot, import};
+use mattock_index::{Foreign, IndexOptions, Snapshot, find_imported, import};
 use mattock_repository::{Page, RecordFetcher, WarcWriter, WriterOptions};
+use mattock_weburl::WebUrl;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 /// Pages of an archive; where each begins, and where it ends.
@@ -81,8 +83,12 @@ fn a_damaged_record_costs_itself_and_a_file_is_imported_once() {
             import(&env.files, root, &foreign, "foreign", &|| env.clock.unix(), |_, _| {}).unwrap();
         assert_eq!((imported.instances, imported.untaken_count), (count as u64 - 1, 1), "{imported:?}");
         assert_eq!(imported.untaken[0].offset, offset);
+        // Who was killed behind a part has left it, and nobody has heard of it.
+        let stray = root.join("index/part-000009.parquet");
+        env.files.write_atomic(&stray, b"rows").unwrap();
         let again = import(&env.files, root, &foreign, "foreign", &|| env.clock.unix(), |_, _| {}).unwrap();
         assert_eq!((again.known, again.records), (1, 0));
+        assert!(env.files.entry(&stray).unwrap().is_none());
         let found = rows(&env, root);
         assert_eq!(found.len(), count - 1);
         // Every row leads to its record.
@@ -199,6 +205,54 @@ fn what_metadata_records_tell_is_in_the_row_of_their_document() {
     });
 }
 
+fn gzip(data: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(data).unwrap();
+    encoder.finish().unwrap()
+}
+
+#[test]
+fn records_that_share_a_member_have_no_place() {
+    Simulation::new(3).run(|env| async move {
+        let (root, path) = (Path::new("/repository"), Path::new("/elsewhere/shared.warc.gz"));
+        let http = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>a";
+        let page =
+            |id, url: &str| heritrix("response", id, None, url, "application/http; msgtype=response", http);
+        let request =
+            |id, url: &str| heritrix("request", id, None, url, "application/http", "GET / HTTP/1.0\r\n\r\n");
+        let members = [
+            page(1, "http://a.org/alone"),
+            request(2, "http://a.org/b") + &page(3, "http://a.org/b"),
+            page(4, "http://a.org/c") + &page(5, "http://a.org/d") + &page(6, "http://a.org/e"),
+            page(7, "http://a.org/last"),
+        ]
+        .map(|member| gzip(member.as_bytes()));
+        env.files.create_dir_all(Path::new("/elsewhere")).unwrap();
+        env.files.write_atomic(path, &members.concat()).unwrap();
+        let foreign = [Foreign { path: path.into(), name: path.to_str().unwrap().to_owned() }];
+        let imported =
+            import(&env.files, root, &foreign, "foreign", &|| env.clock.unix(), |_, _| {}).unwrap();
+        assert_eq!((imported.instances, imported.others, imported.untaken_count), (2, 1, 4), "{imported:?}");
+        let second = members[0].len() as u64;
+        let third = second + members[1].len() as u64;
+        let offsets: Vec<u64> = imported.untaken.iter().map(|untaken| untaken.offset).collect();
+        assert_eq!(offsets, [second, third, third, third]);
+        assert!(imported.untaken[0].why.contains("shares a gzip member"), "{imported:?}");
+        let mut fetcher = RecordFetcher::new(&env.files);
+        let found = rows(&env, root);
+        assert_eq!(found.len(), 2);
+        let last = |url: &str| find_imported(&env.files, root, &WebUrl::parse(url).unwrap()).unwrap();
+        assert_eq!((last("http://a.org/last").len(), last("http://a.org/b").len()), (1, 0));
+        assert_eq!(
+            (last("http://a.org:80/last")[0].offset, last("http://a.org/LAST").len()),
+            (found[1].2, 0)
+        );
+        for (url, file, offset, length) in found {
+            fetcher.document(Path::new(&file), offset, length, &url).unwrap();
+        }
+    });
+}
+
 #[test]
 fn samples_of_other_programs_are_imported_or_refused_with_a_reason() {
     let env = Env::real();
@@ -227,8 +281,8 @@ fn samples_of_other_programs_are_imported_or_refused_with_a_reason() {
     assert!(instances > 100, "{instances}");
     let mut fetcher = RecordFetcher::new(&env.files);
     for (url, file, offset, length) in found {
-        let record = fetcher.fetch(Path::new(&file), offset, length).unwrap();
-        assert_eq!(record.target_uri(), Some(url.as_str()), "{file} at {offset}");
+        let record = fetcher.document(Path::new(&file), offset, length, &url);
+        assert!(record.is_ok(), "{file} at {offset}: {record:?}");
     }
     env.files.remove_dir_all(&root).unwrap();
 }

@@ -41,6 +41,8 @@ pub(crate) struct Archives {
 pub(crate) struct Stores {
     pub(crate) archives: Archives,
     pub(crate) originals: Arc<Originals>,
+    /// Those of revisits that no digest leads to them.
+    pub(crate) visits: Arc<Originals>,
 }
 
 type Shared = Arc<tokio::sync::Mutex<Chunks>>;

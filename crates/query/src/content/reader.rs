@@ -6,12 +6,18 @@ use std::sync::Arc;
 use datafusion::execution::TaskContext;
 use mattock_env::is_url;
 use mattock_repository::http::{BodyDecoder, parse_response};
-use mattock_repository::{Digest, RecordFetcher, RecordType, RepositoryError};
+use mattock_repository::{RecordFetcher, RecordType, RepositoryError};
 
 use super::exec::Stores;
+use super::originals::{payload_key, visit_key};
 
 /// Bodies that are packed are unpacked up to this size.
 const BODY_BYTES_MAX: usize = 64 << 20;
+
+const DIGEST: &str = "WARC-Payload-Digest";
+
+/// The status of an answer that brings nothing, since nothing has changed.
+const NOT_MODIFIED: u16 = 304;
 
 /// A document as the archive has it. Borrowed from the reader until the next one.
 pub(super) struct Stored<'a> {
@@ -64,8 +70,14 @@ impl Reader {
         self.unreachable.take()
     }
 
-    /// The document in the archive `name` at `offset`; what is wrong if it cannot be read.
-    pub(super) fn read(&mut self, name: &str, offset: u64, length: u64) -> Result<Stored<'_>, String> {
+    /// The document of `url` in the archive `name` at `offset`; what is wrong if it cannot be read.
+    pub(super) fn read(
+        &mut self,
+        name: &str,
+        offset: u64,
+        length: u64,
+        url: &str,
+    ) -> Result<Stored<'_>, String> {
         if let Some(why) = &self.unreachable {
             return Err(why.clone());
         }
@@ -73,24 +85,45 @@ impl Reader {
             self.last = Some((name.to_string(), (self.stores.archives.path)(name)));
         }
         let Some((_, path)) = &self.last else { return Err("no archive is open".to_string()) };
-        let record = self.fetcher.fetch(path, offset, length);
+        let record = self.fetcher.document(path, offset, length, url);
         let record = record.map_err(|error| judged(path, &error, &mut self.unreachable))?;
         if record.kind() == Some(RecordType::Revisit) {
             let head = parse_response(record.block);
             let (status, head) = head.map_or((0, &[][..]), |head| (head.status, head.head));
             self.head.clear();
             self.head.extend_from_slice(head);
-            let digest = record.fields.get("WARC-Payload-Digest").and_then(Digest::from_field);
-            let digest = digest.ok_or("a revisit that does not say of what")?;
-            let original = self.stores.originals.find(&digest, &self.context)?;
+            let digest = record.fields.get(DIGEST).filter(|said| !said.is_empty()).map(payload_key);
+            let visit = record.refers_to();
+            if digest.is_none() && visit.is_none() {
+                return Err("a revisit that does not say of what".to_string());
+            }
+            let mut found = match &digest {
+                Some(digest) => self.stores.originals.find(digest, &self.context)?,
+                None => None,
+            };
+            let by_visit = visit.filter(|_| found.is_none());
+            if let Some((url, time)) = by_visit {
+                found = self.stores.visits.find(&visit_key(url, time.as_seconds()), &self.context)?;
+            }
             let (name, offset, length) =
-                original.ok_or("a revisit of a record that is not in this repository")?;
+                found.ok_or("a revisit of a record that is not in this repository")?;
             let path = (self.stores.archives.path)(&name);
-            let record = self.originals.fetch(&path, offset, length);
+            let record = match by_visit {
+                Some((url, _)) => self.originals.document(&path, offset, length, url),
+                None => self.originals.fetch(&path, offset, length),
+            };
             let record = record.map_err(|error| judged(&path, &error, &mut self.unreachable))?;
+            let other = |said: &str| Some(payload_key(said)) != digest;
+            if by_visit.is_none() && record.fields.get(DIGEST).is_some_and(other) {
+                return Err("a revisit of a record that is another one by now".to_string());
+            }
             let response = parse_response(record.block).ok_or("a revisit of a record without an answer")?;
-            let status = if status == 0 { response.status } else { status };
-            return Ok(Stored { status, head: &self.head, body: self.decoder.decode(&response).bytes });
+            let body = self.decoder.decode(&response).bytes;
+            // That nothing has changed says nothing else: the document is as it was.
+            return Ok(match status {
+                0 | NOT_MODIFIED => Stored { status: response.status, head: response.head, body },
+                _ => Stored { status, head: &self.head, body },
+            });
         }
         let block = record.block;
         Ok(match parse_response(block) {

@@ -182,7 +182,7 @@ impl Work {
         }
         let number = |value: i32| u64::from(value as u32);
         let (offset, length) = (number(places.offset.value(row)), number(places.length.value(row)));
-        match reader.read(places.archive.value(row), offset, length) {
+        match reader.read(places.archive.value(row), offset, length, places.url.value(row)) {
             Ok(stored) => {
                 Tally::add(&self.tally.records_read, 1);
                 let start = bytes.len();

@@ -99,6 +99,9 @@ impl DocumentsTable {
         }
         if !demand.histories.is_empty() {
             demand.needed.extend(History::NEEDS.map(str::to_string));
+            if self.metadata.schema().field_with_name(RECORD_TYPE).is_ok() {
+                demand.needed.insert(RECORD_TYPE.to_string());
+            }
         }
         if let Some(missing) = &self.only_missing {
             demand.needed.extend([missing.key, INSTANCE].map(str::to_string));

@@ -234,8 +234,10 @@ impl WarcReader {
                 if known > 0 {
                     return Err(Trouble::NotWarc("its block does not end where its Content-Length says"));
                 }
+                // The last of several ends where its unit does, but the unit's first bytes are another record.
+                let alone = self.records_unsure == 0;
                 self.end_whole();
-                return Ok(Some(self.whole_end - offset));
+                return Ok(alone.then(|| self.whole_end - offset));
             }
         }
     }

@@ -56,7 +56,17 @@ pub struct RecordId(u128);
 impl RecordId {
     /// The next one.
     pub fn new(random: &mut Random) -> RecordId {
-        let bits = (u128::from(random.next_u64()) << 64) | u128::from(random.next_u64());
+        RecordId::made_of((u128::from(random.next_u64()) << 64) | u128::from(random.next_u64()))
+    }
+
+    /// For a record without a name, the same each time.
+    pub(crate) fn of(digest: &Digest) -> RecordId {
+        let mut bits = [0; 16];
+        bits.copy_from_slice(&digest.0[..16]);
+        RecordId::made_of(u128::from_be_bytes(bits))
+    }
+
+    fn made_of(bits: u128) -> RecordId {
         let version = 0xf << 76;
         let variant = 0b11 << 62;
         RecordId(bits & !version & !variant | 4 << 76 | 0b10 << 62)
@@ -95,7 +105,8 @@ impl Digest {
     /// Reads a digest field: `sha1:`, then Base32 or hexadecimal digits. `None` for other algorithms and for what is no digest.
     pub fn from_field(text: &str) -> Option<Digest> {
         let (algorithm, value) = text.split_once(':')?;
-        algorithm.eq_ignore_ascii_case("sha1").then(|| Digest::from_text(value.trim()))?
+        let sha1 = ["sha1", "sha-1"].iter().any(|known| algorithm.eq_ignore_ascii_case(known));
+        sha1.then(|| Digest::from_text(value.trim()))?
     }
 
     /// Reads the digits behind `sha1:`, Base32 or hexadecimal.
@@ -109,6 +120,13 @@ impl Digest {
         let upper = digits.to_ascii_uppercase();
         encoding.decode_mut(upper.as_bytes(), &mut bytes).ok().map(|_| Digest(bytes))
     }
+}
+
+/// A digest field of any algorithm in one spelling, to be compared: `sha256:` for `SHA-256:`. `None` if it names no algorithm.
+pub fn spelled_digest(text: &str) -> Option<String> {
+    let (algorithm, digits) = text.split_once(':')?;
+    let (algorithm, digits) = (algorithm.trim().replace('-', "").to_ascii_lowercase(), digits.trim());
+    (!algorithm.is_empty() && !digits.is_empty()).then(|| format!("{algorithm}:{digits}"))
 }
 
 impl fmt::Display for Digest {
@@ -165,6 +183,14 @@ mod tests {
             assert_eq!(text.as_bytes()[24], b'4', "{text}");
             assert!(b"89ab".contains(&text.as_bytes()[29]), "{text}");
         }
+    }
+
+    #[test]
+    fn digests_of_any_algorithm_have_one_spelling() {
+        assert_eq!(spelled_digest("SHA-256: ab"), Some("sha256:ab".to_owned()));
+        assert_eq!((spelled_digest("ab"), spelled_digest(":ab"), spelled_digest("md5:")), (None, None, None));
+        let digest = Digest::of(&[b"a"]);
+        assert_eq!(Digest::from_field(&digest.to_string().replace("sha1", "SHA-1")), Some(digest));
     }
 
     #[test]
