@@ -64,6 +64,20 @@ fn a_directory_has_a_file_for_each_document() {
 }
 
 #[test]
+fn a_directory_that_cannot_be_written_to_its_end_has_no_files() {
+    let world = World::new(pages(9));
+    let out = dir().join("failing");
+    // The name of one document is taken.
+    let taken = format!("{}.html", world.docs.last().unwrap().instance());
+    world.files.create_dir_all(&out.join(&taken)).unwrap();
+    let query = world.session().plan_files("select name", Language::Wib).unwrap().pop().unwrap();
+    let failed = query.run(&mut FilesSink::new(&world.files, &out), &mut |_| {}, &Cancel::new()).unwrap_err();
+    assert!(failed.to_string().contains(&taken), "{failed}");
+    let left: Vec<String> = world.files.list(&out).unwrap().into_iter().map(|entry| entry.name).collect();
+    assert_eq!(left, [taken]);
+}
+
+#[test]
 fn a_table_is_as_wide_as_the_terminal() {
     let world = World::new(pages(3));
     let mut out = Vec::new();

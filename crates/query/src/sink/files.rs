@@ -22,6 +22,8 @@ pub struct FilesSink {
     directory: PathBuf,
     index: Option<File>,
     index_bytes: u64,
+    /// Files that it does not name yet.
+    unlisted: Vec<String>,
     rows: u64,
     content: Option<usize>,
     is_main_text: bool,
@@ -46,6 +48,7 @@ impl FilesSink {
             directory: directory.to_path_buf(),
             index: None,
             index_bytes: 0,
+            unlisted: Vec::new(),
             rows: 0,
             content: None,
             is_main_text: false,
@@ -171,6 +174,7 @@ impl Sink for FilesSink {
                     }
                 };
                 let name = self.file_name(batch, row);
+                self.unlisted.push(name.clone());
                 self.put(&name, bytes)?;
                 file = format!("\"{name}\"");
             }
@@ -187,6 +191,7 @@ impl Sink for FilesSink {
             let written = index.write_all_at(lines.as_bytes(), self.index_bytes);
             written.map_err(|error| named(&self.unfinished(), &error))?;
             self.index_bytes += lines.len() as u64;
+            self.unlisted.clear();
         }
         Ok(())
     }
@@ -200,10 +205,13 @@ impl Sink for FilesSink {
         self.index = None;
         let path = self.unfinished();
         let index = self.files.read(&path)?;
-        let names = index.split(|byte| *byte == b'\n').filter_map(|line| line.strip_prefix(b"{\"file\":\""));
-        for name in names.filter_map(|rest| rest.split(|byte| *byte == b'"').next()) {
-            let path = self.directory.join(String::from_utf8_lossy(name).as_ref());
-            if self.files.entry(&path)?.is_some() {
+        let named = index.split(|byte| *byte == b'\n').filter_map(|line| {
+            let name = line.strip_prefix(b"{\"file\":\"")?.split(|byte| *byte == b'"').next()?;
+            Some(String::from_utf8_lossy(name).into_owned())
+        });
+        for name in named.chain(std::mem::take(&mut self.unlisted)) {
+            let path = self.directory.join(name);
+            if self.files.entry(&path)?.is_some_and(|entry| !entry.is_dir) {
                 self.files.remove_file(&path)?;
             }
         }

@@ -6,7 +6,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use arrow_array::RecordBatch;
-use mattock_query::Cancel;
 
 use super::{Export, Visiting, output_error, place};
 use crate::output;
@@ -59,7 +58,7 @@ impl Originals {
             Ok(())
         };
         let query = export.session.plan_selection(COLUMNS, Some("record_type = \"response\""), &[])?;
-        output_error(query.run(&mut Visiting(&mut visit), &mut |_| {}, &Cancel::new()))?;
+        output_error(query.run(&mut Visiting(&mut visit), &mut |_| {}, export.cancel))?;
         Ok(found)
     }
 

@@ -87,14 +87,12 @@ pub(super) fn write(
         let (file, offset, length) = place(batch, row);
         let wanted =
             Wanted { path: located(export.root, &file), file, offset, length, digest: digest(batch, row) };
-        match records.member(export, &originals, &wanted, &mut left_out).map_err(io::Error::other)? {
-            Some(is_revisit) => {
-                out.write_all(&records.bytes)?;
-                let new_length = records.bytes.len() as u64;
-                moved.push(Moved { file: wanted.file, offset, new_offset: at, new_length, is_revisit });
-                at += new_length;
-            }
-            None => {}
+        let member = records.member(export, &originals, &wanted, &mut left_out);
+        if let Some(is_revisit) = member.map_err(io::Error::other)? {
+            out.write_all(&records.bytes)?;
+            let new_length = records.bytes.len() as u64;
+            moved.push(Moved { file: wanted.file, offset, new_offset: at, new_length, is_revisit });
+            at += new_length;
         }
         export.bar.inc(length);
         export.bar.set_message(format!(
