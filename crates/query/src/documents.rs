@@ -60,6 +60,8 @@ pub(crate) struct DocumentsTable {
     pub(crate) only_missing: Option<Missing>,
     /// So many partitions compute at once.
     pub(crate) partitions: usize,
+    /// Rows of the index are handed on so many at a time, whatever is made of them.
+    pub(crate) batch_rows: usize,
     /// Documents of one partition may take so much memory.
     pub(crate) bytes_max: usize,
 }
@@ -239,7 +241,7 @@ impl DocumentsTable {
         };
         let metered = Arc::new(MeterExec::new(input, self.tally.clone()));
         let originals = Arc::new(Originals::plan(&self.metadata, &self.originals, state).await?);
-        let stores = Stores { archives: self.archives.clone(), originals };
+        let stores = Stores { archives: self.archives.clone(), originals, batch_rows: self.batch_rows };
         Ok(Arc::new(ContentExec::try_new(metered, Arc::new(work), stores, self.partitions)?))
     }
 }

@@ -41,6 +41,25 @@ pub(crate) struct Archives {
 pub(crate) struct Stores {
     pub(crate) archives: Archives,
     pub(crate) originals: Arc<Originals>,
+    /// Rows of the index come so many at a time: what is made of them may be wide, and these are not.
+    pub(crate) batch_rows: usize,
+}
+
+impl Stores {
+    /// What plans over the index are run in.
+    fn context(&self, context: &TaskContext) -> Arc<TaskContext> {
+        let config = context.session_config().clone().with_batch_size(self.batch_rows);
+        Arc::new(TaskContext::new(
+            context.task_id(),
+            context.session_id(),
+            config,
+            context.scalar_functions().clone(),
+            context.higher_order_functions().clone(),
+            context.aggregate_functions().clone(),
+            context.window_functions().clone(),
+            context.runtime_env(),
+        ))
+    }
 }
 
 type Shared = Arc<tokio::sync::Mutex<Chunks>>;
@@ -177,6 +196,7 @@ impl ExecutionPlan for ContentExec {
     }
 
     fn execute(&self, _: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        let context = self.stores.context(&context);
         let partition = PartitionState {
             shared: self.shared(context.clone())?,
             work: self.work.clone(),
