@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use datafusion::arrow::array::RecordBatch;
 use datafusion::common::tree_node::TreeNodeRecursion;
-use datafusion::common::{DataFusionError, Result, internal_err};
+use datafusion::common::{Result, internal_err};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::expressions::col;
 use datafusion::physical_expr::{
@@ -228,8 +228,8 @@ impl PartitionState {
             let Some(rows) = self.shared.lock().await.next().await? else { return Ok(None) };
             let before = self.reader.bytes_read();
             self.done = self.work.run(&mut self.reader, &rows)?;
-            if let Some(why) = self.reader.unreachable() {
-                return Err(DataFusionError::External(why.into()));
+            if let Some(error) = self.reader.stopped() {
+                return Err(error);
             }
             self.done.reverse();
             let tally = &self.work.tally;

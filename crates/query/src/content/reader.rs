@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use datafusion::common::DataFusionError;
 use datafusion::execution::TaskContext;
 use mattock_env::is_url;
 use mattock_repository::http::{BodyDecoder, parse_response};
@@ -35,8 +36,8 @@ pub(super) struct Reader {
     last: Option<(String, PathBuf)>,
     /// The head of a revisit, whose body is another record's.
     head: Vec<u8>,
-    /// Why archives cannot be reached any more. That concerns no single document: nothing is read from then on.
-    unreachable: Option<String>,
+    /// Why the query cannot go on. That concerns no single document: nothing is read from then on.
+    stopped: Option<DataFusionError>,
 }
 
 impl Reader {
@@ -50,7 +51,7 @@ impl Reader {
             decoder: BodyDecoder::new(BODY_BYTES_MAX),
             last: None,
             head: Vec::new(),
-            unreachable: None,
+            stopped: None,
         }
     }
 
@@ -59,22 +60,22 @@ impl Reader {
         self.fetcher.bytes_read() + self.originals.bytes_read()
     }
 
-    /// Why the query cannot go on, if it cannot: a network that is down says nothing about documents.
-    pub(super) fn unreachable(&mut self) -> Option<String> {
-        self.unreachable.take()
+    /// Why the query cannot go on, if it cannot: a network that is down, or an index that cannot be read, says nothing about documents.
+    pub(super) fn stopped(&mut self) -> Option<DataFusionError> {
+        self.stopped.take()
     }
 
     /// The document in the archive `name` at `offset`; what is wrong if it cannot be read.
     pub(super) fn read(&mut self, name: &str, offset: u64, length: u64) -> Result<Stored<'_>, String> {
-        if let Some(why) = &self.unreachable {
-            return Err(why.clone());
+        if let Some(why) = &self.stopped {
+            return Err(why.to_string());
         }
         if self.last.as_ref().is_none_or(|(last, _)| last != name) {
             self.last = Some((name.to_string(), (self.stores.archives.path)(name)));
         }
         let Some((_, path)) = &self.last else { return Err("no archive is open".to_string()) };
         let record = self.fetcher.fetch(path, offset, length);
-        let record = record.map_err(|error| judged(path, &error, &mut self.unreachable))?;
+        let record = record.map_err(|error| judged(path, &error, &mut self.stopped))?;
         if record.kind() == Some(RecordType::Revisit) {
             let head = parse_response(record.block);
             let (status, head) = head.map_or((0, &[][..]), |head| (head.status, head.head));
@@ -82,12 +83,19 @@ impl Reader {
             self.head.extend_from_slice(head);
             let digest = record.fields.get("WARC-Payload-Digest").and_then(Digest::from_field);
             let digest = digest.ok_or("a revisit that does not say of what")?;
-            let original = self.stores.originals.find(&digest, &self.context)?;
+            let original = match self.stores.originals.find(&digest, &self.context) {
+                Ok(original) => original,
+                Err(error) => {
+                    let why = error.to_string();
+                    self.stopped = Some(error);
+                    return Err(why);
+                }
+            };
             let (name, offset, length) =
                 original.ok_or("a revisit of a record that is not in this repository")?;
             let path = (self.stores.archives.path)(&name);
             let record = self.originals.fetch(&path, offset, length);
-            let record = record.map_err(|error| judged(&path, &error, &mut self.unreachable))?;
+            let record = record.map_err(|error| judged(&path, &error, &mut self.stopped))?;
             let response = parse_response(record.block).ok_or("a revisit of a record without an answer")?;
             let status = if status == 0 { response.status } else { status };
             return Ok(Stored { status, head: &self.head, body: self.decoder.decode(&response).bytes });
@@ -104,10 +112,10 @@ impl Reader {
 }
 
 /// What is wrong with a document; or, if it is nothing about it, with the store.
-fn judged(path: &Path, error: &RepositoryError, unreachable: &mut Option<String>) -> String {
+fn judged(path: &Path, error: &RepositoryError, stopped: &mut Option<DataFusionError>) -> String {
     let text = error.to_string();
     if is_url(path) && matches!(error, RepositoryError::Io { .. }) && !error.is_loss() {
-        *unreachable = Some(text.clone());
+        *stopped = Some(DataFusionError::External(text.clone().into()));
     }
     text
 }
