@@ -36,6 +36,10 @@ const ALIASES: [(&str, &str); 10] = [
 /// it, and can be kept.
 const LANGUAGES: &str = "content_languages";
 
+/// Computed columns whose texts and lists are no longer than a URL or so.
+const SHORT: [&str; 8] =
+    ["charset", "content_languages", "digest", "domain", "language", "languages", "surt", "title"];
+
 /// The bytes of a document as they are, for files and for what is no text.
 pub(crate) const BODY: &str = "body";
 
@@ -88,6 +92,16 @@ impl Column {
     /// Whether an archive must be opened for it.
     pub(crate) fn is_computed(&self) -> bool {
         matches!(self.origin, Origin::Body | Origin::Analyzer(_) | Origin::FailureOfLast(_))
+    }
+
+    /// Whether a value may take as much as a document.
+    pub(crate) fn is_wide(&self) -> bool {
+        let Origin::Analyzer(analyzer) = &self.origin else { return matches!(self.origin, Origin::Body) };
+        match analyzer.kind() {
+            Kind::TextList | Kind::IntegerList => !SHORT.contains(&analyzer.name()),
+            Kind::Text => !SHORT.contains(&analyzer.name()) && !analyzer.name().starts_with("http_"),
+            Kind::Integer | Kind::Float | Kind::Boolean | Kind::Time => false,
+        }
     }
 }
 

@@ -42,6 +42,9 @@ pub(crate) const DOCUMENTS: &str = "documents";
 /// What a row's record is; a revisit has no payload of its own.
 const RECORD_TYPE: &str = "record_type";
 
+/// What a payload is known by.
+const DIGEST: &str = "content_digest";
+
 /// See the module. Made for one query.
 pub(crate) struct DocumentsTable {
     /// The index.
@@ -64,6 +67,8 @@ pub(crate) struct DocumentsTable {
     pub(crate) only_missing: Option<Missing>,
     /// So many partitions compute at once.
     pub(crate) partitions: usize,
+    /// Rows of the index are handed on so many at a time, whatever is made of them.
+    pub(crate) batch_rows: usize,
     /// Documents of one partition may take so much memory.
     pub(crate) bytes_max: usize,
 }
@@ -173,6 +178,27 @@ impl DocumentsTable {
         Ok(plan)
     }
 
+    /// How the payloads of the revisits among the rows are found.
+    async fn plan_originals(&self, state: &dyn Session, demand: &Demand) -> Result<Originals> {
+        if !Originals::are_known(&self.originals.schema()) {
+            return Ok(Originals::none());
+        }
+        let mut demand = demand.clone();
+        demand.needed.extend([RECORD_TYPE, DIGEST].map(str::to_string));
+        let revisits = self
+            .index_plan(&demand)?
+            .filter(ident(RECORD_TYPE).eq(lit("revisit")))?
+            .project([ident(DIGEST)])?
+            .build()?;
+        let revisits = physical(state, &revisits, self.joins(&demand)).await?;
+        Originals::plan(revisits, &self.originals, state).await
+    }
+
+    /// Whether the rows of the index are joined with something.
+    fn joins(&self, demand: &Demand) -> bool {
+        demand.via || !demand.by_url.is_empty() || self.only_missing.is_some()
+    }
+
     /// The computing operator over `input`.
     async fn compute(
         &self,
@@ -241,9 +267,10 @@ impl DocumentsTable {
             tally: self.tally.clone(),
         };
         let metered = Arc::new(MeterExec::new(input, self.tally.clone()));
-        let originals = Arc::new(Originals::plan(&self.metadata, &self.originals, state).await?);
+        let originals = Arc::new(self.plan_originals(state, demand).await?);
         let visits = Arc::new(Originals::plan_visits(&self.metadata, &self.originals, state).await?);
-        let stores = Stores { archives: self.archives.clone(), originals, visits };
+        let archives = self.archives.clone();
+        let stores = Stores { archives, originals, visits, batch_rows: self.batch_rows };
         Ok(Arc::new(ContentExec::try_new(metered, Arc::new(work), stores, self.partitions)?))
     }
 }
@@ -281,9 +308,7 @@ impl TableProvider for DocumentsTable {
         if limit.is_some() && demand.content_conditions.is_empty() {
             plan = plan.limit(0, limit)?;
         }
-        let joined = demand.via
-            || !demand.by_url.is_empty()
-            || self.only_missing.is_some()
+        let joined = self.joins(&demand)
             || demand.computed.iter().any(|at| self.kept.contains_key(self.columns[*at].field.name()));
         if demand.computed.is_empty() {
             return physical(state, &plan.project(self.output(&demand))?.build()?, joined).await;

@@ -116,11 +116,11 @@ impl Session {
             origin: Origin::FailureOfLast(UNREADABLE),
         };
         let tally = Arc::new(Tally::default());
+        let state = self.state_for(value.is_wide());
         let table = self.table(vec![value, error], Dates::default(), Some(Missing { key, kept }), &tally)?;
         let plan = LogicalPlanBuilder::scan(DOCUMENTS, provider_as_source(Arc::new(table)), None)?
             .project(vec![ident(key), ident(analyzer.name()), ident(ERROR)])?
             .build()?;
-        let state = self.state();
         Ok(Query {
             session: self.clone(),
             plan: state.optimize(&plan)?,

@@ -63,6 +63,9 @@ pub(crate) fn compacted(column: &ArrayRef) -> ArrayRef {
     if let Some(views) = column.as_string_view_opt() {
         return Arc::new(views.gc());
     }
+    if let Some(views) = column.as_binary_view_opt() {
+        return Arc::new(views.gc());
+    }
     let data = column.to_data();
     if data.get_slice_memory_size().is_ok_and(|own| own * 2 < data.get_buffer_memory_size()) {
         let mut copy = MutableArrayData::new(vec![&data], false, data.len());
@@ -71,6 +74,29 @@ pub(crate) fn compacted(column: &ArrayRef) -> ArrayRef {
         }
     }
     column.clone()
+}
+
+/// Adds to each of `sizes` about what the value in its row takes in memory.
+pub(crate) fn add_sizes(column: &ArrayRef, sizes: &mut [usize]) {
+    let fixed = column.data_type().primitive_width().unwrap_or(size_of::<u64>());
+    for (row, size) in sizes.iter_mut().enumerate() {
+        *size += match column.data_type() {
+            DataType::Utf8View => size_of::<u128>() + view_length(column.as_string_view().views()[row]),
+            DataType::BinaryView => size_of::<u128>() + view_length(column.as_binary_view().views()[row]),
+            DataType::List(_) => {
+                let list = column.as_list::<i32>();
+                let (from, to) = (list.value_offsets()[row], list.value_offsets()[row + 1]);
+                let values = list.values().slice(from as usize, (to - from) as usize).to_data();
+                values.get_slice_memory_size().unwrap_or(values.get_buffer_memory_size())
+            }
+            _ => fixed,
+        };
+    }
+}
+
+/// The bytes that a view stands for: its first half word has them.
+fn view_length(view: u128) -> usize {
+    view as u32 as usize
 }
 
 /// Files as DataFusion names them, with their sizes.

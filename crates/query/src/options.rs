@@ -41,11 +41,19 @@ impl Options {
     }
 }
 
+/// Where so few rows are handed on at a time, they are wide, or memory is very small.
+pub(crate) const WIDE_ROWS_MAX: usize = 256;
+
 impl Options {
     /// Rows that operators hand to each other at a time. A sort must be able to hold several such batches, of rows of about
     /// a kilobyte, in its share of the memory.
     pub(crate) fn batch_rows(&self) -> usize {
         (self.memory_bytes / self.threads.max(1) / (32 << 10)).clamp(64, 8_192)
+    }
+
+    /// The same for rows that have whole documents in them, of tens of kilobytes each.
+    pub(crate) fn wide_batch_rows(&self) -> usize {
+        (self.memory_bytes / self.threads.max(1) / (4 << 20)).clamp(16, WIDE_ROWS_MAX)
     }
 }
 

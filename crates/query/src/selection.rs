@@ -10,6 +10,7 @@ use datafusion::logical_expr::{Expr, LogicalPlanBuilder, ident};
 use datafusion::sql::parser::Statement;
 use datafusion::sql::sqlparser::ast;
 
+use crate::columns::Column;
 use crate::complaint::Complaint;
 use crate::content::tally::Tally;
 use crate::documents::DOCUMENTS;
@@ -64,6 +65,7 @@ impl Session {
             wib::ast::Query { sampling: None, columns: names.to_vec(), condition: condition.cloned() };
         let named = planner.named(&query)?;
         let condition = condition.map(|condition| planner.condition(condition)).transpose()?;
+        let state = self.state_for(named.iter().any(Column::is_wide));
         let dates = self.dates(false)?;
         let tally = Arc::new(Tally::default());
         let table = self.table(named, dates, None, &tally)?;
@@ -75,7 +77,6 @@ impl Session {
             plan = plan.sort(order.iter().map(|name| ident(*name).sort(true, false)))?;
         }
         let columns: Vec<Expr> = names.iter().map(|name| ident(&name.value)).collect();
-        let state = self.state();
         let plan = state.optimize(&plan.project(columns)?.build()?)?;
         Ok(Query { session: self.clone(), state, plan, tally, seeds: Vec::new(), dates })
     }

@@ -175,6 +175,7 @@ impl Session {
     fn plan_wib(&self, text: &str, query: &ast::Query) -> Result<Query, QueryError> {
         let planner = Planner { text, columns: &self.inner.columns };
         let named = planner.named(query)?;
+        let wide = named.iter().any(Column::is_wide);
         let condition = query.condition.as_ref().map(|condition| planner.condition(condition)).transpose()?;
         let seed = query.sampling.as_ref().map(|sampling| match &sampling.seed {
             Some(seed) => seed.value,
@@ -204,7 +205,7 @@ impl Session {
             }
             plan.project(columns)?.build()
         })()?;
-        let state = self.state();
+        let state = self.state_for(wide);
         Ok(Query {
             session: self.clone(),
             plan: state.optimize(&plan)?,
@@ -239,8 +240,8 @@ impl Session {
         words: &[&str],
     ) -> Result<Query, QueryError> {
         let complain = |error: DataFusionError| self.complain(text, &error);
-        let state = self.state();
         let named = rewrite::named(words, &self.inner.columns);
+        let state = self.state_for(named.iter().any(Column::is_wide));
         let seeds = rewrite::rewrite(text, &mut statement, &named, &mut || self.draw())?;
         let dates = self.dates(!seeds.is_empty())?;
         let tally = Arc::new(Tally::default());
@@ -257,6 +258,16 @@ impl Session {
         let mut state = self.inner.state.clone();
         state.register_catalog_list(catalogs(&state));
         state.mark_start_execution();
+        state
+    }
+
+    /// The same, for rows that have whole documents in them if they are `wide`: so few are handed on at a time that a sort can hold many such batches.
+    pub(crate) fn state_for(&self, wide: bool) -> SessionState {
+        let mut state = self.state();
+        if wide {
+            let config = state.config_mut();
+            *config = config.clone().with_batch_size(self.inner.options.wide_batch_rows());
+        }
         state
     }
 
@@ -303,6 +314,7 @@ impl Session {
             tally: tally.clone(),
             only_missing,
             partitions: threads,
+            batch_rows: inner.options.batch_rows(),
             bytes_max: (inner.options.memory_bytes / 8 / threads).min(PARTITION_BYTES_MAX),
         })
     }
@@ -381,8 +393,8 @@ fn catalogs(state: &SessionState) -> Arc<MemoryCatalogProviderList> {
 }
 
 fn environment(files: &Files, options: &Options) -> Result<Arc<RuntimeEnv>, QueryError> {
-    // A quarter is for what is under way between operators and for documents.
-    let pool = SessionPool::new(options.memory_bytes / 4 * 3);
+    // A quarter is for what is under way between operators and for documents, and for sorts that could not go on without.
+    let pool = SessionPool::new(options.memory_bytes / 4 * 3, options.threads, options.memory_bytes / 8);
     let mut builder = RuntimeEnvBuilder::new().with_memory_pool(Arc::new(pool));
     if let Some(directory) = &options.temporary {
         builder = builder.with_temp_file_path(directory);

@@ -5,6 +5,7 @@ mod ask;
 mod by_url;
 mod keep;
 mod language;
+mod memory;
 mod same_rows;
 mod samples;
 mod sinks;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use datafusion::arrow::array::RecordBatch;
 use datafusion::common::tree_node::TreeNodeRecursion;
-use datafusion::common::{DataFusionError, Result, internal_err};
+use datafusion::common::{Result, internal_err};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::expressions::col;
 use datafusion::physical_expr::{
@@ -43,6 +43,25 @@ pub(crate) struct Stores {
     pub(crate) originals: Arc<Originals>,
     /// Those of revisits that no digest leads to them.
     pub(crate) visits: Arc<Originals>,
+    /// Rows of the index come so many at a time: what is made of them may be wide, and these are not.
+    pub(crate) batch_rows: usize,
+}
+
+impl Stores {
+    /// What plans over the index are run in.
+    fn context(&self, context: &TaskContext) -> Arc<TaskContext> {
+        let config = context.session_config().clone().with_batch_size(self.batch_rows);
+        Arc::new(TaskContext::new(
+            context.task_id(),
+            context.session_id(),
+            config,
+            context.scalar_functions().clone(),
+            context.higher_order_functions().clone(),
+            context.aggregate_functions().clone(),
+            context.window_functions().clone(),
+            context.runtime_env(),
+        ))
+    }
 }
 
 type Shared = Arc<tokio::sync::Mutex<Chunks>>;
@@ -179,6 +198,7 @@ impl ExecutionPlan for ContentExec {
     }
 
     fn execute(&self, _: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        let context = self.stores.context(&context);
         let partition = PartitionState {
             shared: self.shared(context.clone())?,
             work: self.work.clone(),
@@ -210,8 +230,8 @@ impl PartitionState {
             let Some(rows) = self.shared.lock().await.next().await? else { return Ok(None) };
             let before = self.reader.bytes_read();
             self.done = self.work.run(&mut self.reader, &rows)?;
-            if let Some(why) = self.reader.unreachable() {
-                return Err(DataFusionError::External(why.into()));
+            if let Some(error) = self.reader.stopped() {
+                return Err(error);
             }
             self.done.reverse();
             let tally = &self.work.tally;

@@ -1,21 +1,23 @@
 //! Where the payloads of revisits are.
 //!
 //! A revisit record has no payload: it says which digest an earlier response with the same one had. The first revisit that a query
-//! reads makes one pass over the whole index, for the earliest response with each digest that some revisit has that may be asked
-//! for; a repository without revisits pays nothing. What it finds is shared by the partitions of the query.
+//! reads makes two passes over the index: one for the digests of the revisits among the rows that the query asks for, one for the earliest
+//! response with each of them; a repository without revisits pays nothing. What they find is shared by the partitions of the query.
 //!
 //! Revisits of other crawlers may have no digest, since the server said that nothing had changed, or one that no response has. The first of
 //! them makes another pass, for the responses to the URLs of such revisits: the visit that they refer to is found by URL and second.
 //!
-//! Memory: about 60 bytes for each payload that was met again, taken from the session's budget; a query that has no room for
-//! them says so.
+//! Memory: about 80 bytes for each payload that is asked for as a revisit, taken from the session's budget, whatever the index holds
+//! besides. A query that has no room for them, or cannot read the index, fails: that is none of the documents' fault.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::{Arc, Mutex};
 
 use datafusion::arrow::array::{Int32Array, RecordBatch, StringViewArray, TimestampMillisecondArray};
+use datafusion::arrow::datatypes::Schema;
 use datafusion::catalog::Session;
-use datafusion::common::{JoinType, Result};
+use datafusion::common::{DataFusionError, Result};
 use datafusion::datasource::provider_as_source;
 use datafusion::execution::TaskContext;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
@@ -28,8 +30,8 @@ use mattock_repository::record::spelled_digest;
 use super::work::typed;
 use crate::metadata::MetadataTable;
 
-/// What an entry takes, with what the map keeps free.
-const ENTRY_BYTES: usize = size_of::<(Digest, Place)>() * 8 / 7 + 24;
+/// What an entry takes, with what the map keeps free: it may have doubled just now.
+const ENTRY_BYTES: usize = size_of::<(Digest, Option<Place>)>() * 16 / 7;
 
 const NEEDS: [&str; 7] = [
     "content_digest",
@@ -72,42 +74,45 @@ struct Place {
 
 /// See the module. One for each operator that reads archives.
 pub(crate) struct Originals {
-    /// Finds the responses; none if the index does not tell revisits from responses.
-    plan: Option<Arc<dyn ExecutionPlan>>,
+    /// None if the index does not tell revisits from responses.
+    plans: Option<Plans>,
     by: By,
     found: Mutex<Option<Found>>,
 }
 
+struct Plans {
+    /// Finds the revisits that are asked for; without it all that is found is kept.
+    revisits: Option<Arc<dyn ExecutionPlan>>,
+    /// Finds the responses.
+    responses: Arc<dyn ExecutionPlan>,
+}
+
+type Places = HashMap<Digest, Option<Place>>;
+
 struct Found {
-    places: std::result::Result<HashMap<Digest, Place>, String>,
+    /// Of those that are asked for.
+    places: std::result::Result<Places, Arc<DataFusionError>>,
     names: Vec<String>,
     /// Held as long as the places are.
     _memory: MemoryReservation,
 }
 
 impl Originals {
-    /// Plans the pass over `all` for the revisits in `asked`, and does not begin it.
+    /// Plans the passes, and does not begin them: over the rows of `revisits`, which has the column `content_digest`, and over all responses.
     pub(crate) async fn plan(
-        asked: &Arc<MetadataTable>,
+        revisits: Arc<dyn ExecutionPlan>,
         all: &Arc<MetadataTable>,
         state: &dyn Session,
     ) -> Result<Originals> {
         use datafusion::catalog::TableProvider as _;
         let schema = all.schema();
-        let places: Option<Vec<usize>> = NEEDS.iter().map(|name| schema.index_of(name).ok()).collect();
-        let found = Mutex::new(None);
-        let Some(places) = places else { return Ok(Originals { plan: None, by: By::Payload, found }) };
-        let of = |table: &Arc<MetadataTable>, kind: &str, alias: &str| {
-            of(table, &places, kind, alias)?.filter(ident("content_digest").is_not_null())
-        };
-        let met_again = of(asked, "revisit", "revisits")?
-            .project([ident("content_digest").alias("met_again")])?
-            .distinct()?
+        let places: Result<Vec<usize>> = NEEDS.iter().map(|name| Ok(schema.index_of(name)?)).collect();
+        let responses = of(all, &places?, "response", "responses")?
+            .filter(ident("content_digest").is_not_null())?
             .build()?;
-        let plan = of(all, "response", "responses")?
-            .join(met_again, JoinType::LeftSemi, (vec!["content_digest"], vec!["met_again"]), None)?
-            .build()?;
-        Ok(Originals { plan: Some(state.create_physical_plan(&plan).await?), by: By::Payload, found })
+        let responses = state.create_physical_plan(&responses).await?;
+        let plans = Plans { revisits: Some(revisits), responses };
+        Ok(Originals { plans: Some(plans), by: By::Payload, found: Mutex::new(None) })
     }
 
     /// The same for the revisits that no digest leads to a response.
@@ -118,45 +123,58 @@ impl Originals {
     ) -> Result<Originals> {
         use datafusion::catalog::TableProvider as _;
         let schema = all.schema();
-        let places: Option<Vec<usize>> = NEEDS.iter().map(|name| schema.index_of(name).ok()).collect();
-        let found = Mutex::new(None);
-        let Some(places) = places else { return Ok(Originals { plan: None, by: By::Visit, found }) };
+        if !Originals::are_known(&schema) {
+            return Ok(Originals::none());
+        }
+        let places: Result<Vec<usize>> = NEEDS.iter().map(|name| Ok(schema.index_of(name)?)).collect();
+        let places = places?;
         let known = of(all, &places, "response", "known")?
             .project([ident("content_digest").alias("known")])?
             .build()?;
-        let visited = of(asked, &places, "revisit", "revisits")?
+        let responses = of(all, &places, "response", "responses")?.build()?;
+        // Tables are made of the revisits, which are few, and not of the responses.
+        let plan = of(asked, &places, "revisit", "revisits")?
             .join(known, JoinType::LeftAnti, (vec!["content_digest"], vec!["known"]), None)?
             .project([ident("url").alias("visited")])?
             .distinct()?
+            .join(responses, JoinType::RightSemi, (vec!["visited"], vec!["url"]), None)?
             .build()?;
-        let plan = of(all, &places, "response", "responses")?
-            .join(visited, JoinType::LeftSemi, (vec!["url"], vec!["visited"]), None)?
-            .build()?;
-        Ok(Originals { plan: Some(state.create_physical_plan(&plan).await?), by: By::Visit, found })
+        let plans = Plans { revisits: None, responses: state.create_physical_plan(&plan).await? };
+        Ok(Originals { plans: Some(plans), by: By::Visit, found: Mutex::new(None) })
     }
 
-    /// File, offset and length of the earliest response with a key; what is wrong if it cannot be known.
+    /// For an index that knows no revisits.
+    pub(crate) fn none() -> Originals {
+        Originals { plans: None, by: By::Payload, found: Mutex::new(None) }
+    }
+
+    /// Whether an index tells where the payloads of revisits are.
+    pub(crate) fn are_known(index: &Schema) -> bool {
+        NEEDS.iter().all(|name| index.field_with_name(name).is_ok())
+    }
+
+    /// File, offset and length of the earliest response with a key. Fails if it cannot be known.
     pub(super) fn find(
         &self,
         key: &Digest,
         context: &Arc<TaskContext>,
-    ) -> std::result::Result<Option<(String, u64, u64)>, String> {
+    ) -> Result<Option<(String, u64, u64)>> {
         let mut found = self.found.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let found = found.get_or_insert_with(|| {
             let memory = MemoryConsumer::new("originals of revisits").register(context.memory_pool());
             let mut names = Vec::new();
-            let places = match &self.plan {
+            let places = match &self.plans {
                 // The caller is a task of the query's own runtime, and what it waits for runs on it, too.
-                Some(plan) => tokio::task::block_in_place(|| {
-                    let reading = read(plan.clone(), self.by, context.clone(), &mut names, &memory);
+                Some(plans) => tokio::task::block_in_place(|| {
+                    let reading = read(plans, self.by, context, &mut names, &memory);
                     tokio::runtime::Handle::current().block_on(reading)
                 }),
                 None => Ok(HashMap::new()),
             };
-            Found { places: places.map_err(|error| error.to_string()), names, _memory: memory }
+            Found { places: places.map_err(Arc::new), names, _memory: memory }
         });
-        let places = found.places.as_ref().map_err(Clone::clone)?;
-        Ok(places.get(key).map(|place| {
+        let places = found.places.as_ref().map_err(|error| DataFusionError::Shared(error.clone()))?;
+        Ok(places.get(key).copied().flatten().map(|place| {
             (found.names[place.file as usize].clone(), u64::from(place.offset), u64::from(place.length))
         }))
     }
@@ -169,15 +187,24 @@ fn of(table: &Arc<MetadataTable>, places: &[usize], kind: &str, alias: &str) -> 
 }
 
 async fn read(
-    plan: Arc<dyn ExecutionPlan>,
+    plans: &Plans,
     by: By,
-    context: Arc<TaskContext>,
+    context: &Arc<TaskContext>,
     names: &mut Vec<String>,
     memory: &MemoryReservation,
-) -> Result<HashMap<Digest, Place>> {
+) -> Result<Places> {
     let mut places = HashMap::new();
+    if let Some(revisits) = &plans.revisits {
+        let mut rows = execute_stream(revisits.clone(), context.clone())?;
+        while let Some(rows) = rows.next().await {
+            let rows = rows?;
+            let digests: &StringViewArray = typed(&rows, NEEDS[0])?;
+            places.extend(digests.iter().flatten().map(|digest| (payload_key(digest), None)));
+            memory.try_resize(places.len() * ENTRY_BYTES)?;
+        }
+    }
     let mut numbers = HashMap::new();
-    let mut rows = execute_stream(plan, context)?;
+    let mut rows = execute_stream(plans.responses.clone(), context.clone())?;
     while let Some(rows) = rows.next().await {
         take(&rows?, by, names, &mut numbers, &mut places)?;
         memory.try_resize(places.len() * ENTRY_BYTES)?;
@@ -190,7 +217,7 @@ fn take(
     by: By,
     names: &mut Vec<String>,
     numbers: &mut HashMap<String, u32>,
-    places: &mut HashMap<Digest, Place>,
+    places: &mut Places,
 ) -> Result<()> {
     let digests: &StringViewArray = typed(rows, NEEDS[0])?;
     let files: &StringViewArray = typed(rows, NEEDS[2])?;
@@ -203,6 +230,10 @@ fn take(
             By::Payload => payload_key(digests.value(row)),
             By::Visit => visit_key(urls.value(row), times.value(row).div_euclid(1000)),
         };
+        let known = match (by, places.entry(key)) {
+            (By::Payload, Entry::Vacant(_)) => continue,
+            (_, entry) => entry.or_insert(None),
+        };
         let file = *numbers.entry(files.value(row).to_string()).or_insert_with(|| {
             names.push(files.value(row).to_string());
             names.len() as u32 - 1
@@ -213,11 +244,10 @@ fn take(
             length: lengths.value(row) as u32,
             time_ms: times.value(row),
         };
-        let known = places.entry(key).or_insert(place);
         // Whatever the order in which rows come, the same one is taken.
         let order = |place: &Place| (place.time_ms, &names[place.file as usize], place.offset);
-        if order(&place) < order(known) {
-            *known = place;
+        if known.is_none_or(|known| order(&place) < order(&known)) {
+            *known = Some(place);
         }
     }
     Ok(())

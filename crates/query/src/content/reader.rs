@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use datafusion::common::DataFusionError;
 use datafusion::execution::TaskContext;
 use mattock_env::is_url;
 use mattock_repository::http::{BodyDecoder, parse_response};
@@ -41,8 +42,8 @@ pub(super) struct Reader {
     last: Option<(String, PathBuf)>,
     /// The head of a revisit, whose body is another record's.
     head: Vec<u8>,
-    /// Why archives cannot be reached any more. That concerns no single document: nothing is read from then on.
-    unreachable: Option<String>,
+    /// Why the query cannot go on. That concerns no single document: nothing is read from then on.
+    stopped: Option<DataFusionError>,
 }
 
 impl Reader {
@@ -56,7 +57,7 @@ impl Reader {
             decoder: BodyDecoder::new(BODY_BYTES_MAX),
             last: None,
             head: Vec::new(),
-            unreachable: None,
+            stopped: None,
         }
     }
 
@@ -65,9 +66,9 @@ impl Reader {
         self.fetcher.bytes_read() + self.originals.bytes_read()
     }
 
-    /// Why the query cannot go on, if it cannot: a network that is down says nothing about documents.
-    pub(super) fn unreachable(&mut self) -> Option<String> {
-        self.unreachable.take()
+    /// Why the query cannot go on, if it cannot: a network that is down, or an index that cannot be read, says nothing about documents.
+    pub(super) fn stopped(&mut self) -> Option<DataFusionError> {
+        self.stopped.take()
     }
 
     /// The document of `url` in the archive `name` at `offset`; what is wrong if it cannot be read.
@@ -78,15 +79,15 @@ impl Reader {
         length: u64,
         url: &str,
     ) -> Result<Stored<'_>, String> {
-        if let Some(why) = &self.unreachable {
-            return Err(why.clone());
+        if let Some(why) = &self.stopped {
+            return Err(why.to_string());
         }
         if self.last.as_ref().is_none_or(|(last, _)| last != name) {
             self.last = Some((name.to_string(), (self.stores.archives.path)(name)));
         }
         let Some((_, path)) = &self.last else { return Err("no archive is open".to_string()) };
         let record = self.fetcher.document(path, offset, length, url);
-        let record = record.map_err(|error| judged(path, &error, &mut self.unreachable))?;
+        let record = record.map_err(|error| judged(path, &error, &mut self.stopped))?;
         if record.kind() == Some(RecordType::Revisit) {
             let head = parse_response(record.block);
             let (status, head) = head.map_or((0, &[][..]), |head| (head.status, head.head));
@@ -97,14 +98,23 @@ impl Reader {
             if digest.is_none() && visit.is_none() {
                 return Err("a revisit that does not say of what".to_string());
             }
-            let mut found = match &digest {
-                Some(digest) => self.stores.originals.find(digest, &self.context)?,
-                None => None,
-            };
-            let by_visit = visit.filter(|_| found.is_none());
-            if let Some((url, time)) = by_visit {
-                found = self.stores.visits.find(&visit_key(url, time.as_seconds()), &self.context)?;
+            let originals = &self.stores.originals;
+            let mut found = Ok(None);
+            if let Some(digest) = &digest {
+                found = originals.find(digest, &self.context);
             }
+            let by_visit = visit.filter(|_| matches!(found, Ok(None)));
+            if let Some((url, time)) = by_visit {
+                found = self.stores.visits.find(&visit_key(url, time.as_seconds()), &self.context);
+            }
+            let found = match found {
+                Ok(found) => found,
+                Err(error) => {
+                    let why = error.to_string();
+                    self.stopped = Some(error);
+                    return Err(why);
+                }
+            };
             let (name, offset, length) =
                 found.ok_or("a revisit of a record that is not in this repository")?;
             let path = (self.stores.archives.path)(&name);
@@ -112,7 +122,7 @@ impl Reader {
                 Some((url, _)) => self.originals.document(&path, offset, length, url),
                 None => self.originals.fetch(&path, offset, length),
             };
-            let record = record.map_err(|error| judged(&path, &error, &mut self.unreachable))?;
+            let record = record.map_err(|error| judged(&path, &error, &mut self.stopped))?;
             let other = |said: &str| Some(payload_key(said)) != digest;
             if by_visit.is_none() && record.fields.get(DIGEST).is_some_and(other) {
                 return Err("a revisit of a record that is another one by now".to_string());
@@ -137,10 +147,10 @@ impl Reader {
 }
 
 /// What is wrong with a document; or, if it is nothing about it, with the store.
-fn judged(path: &Path, error: &RepositoryError, unreachable: &mut Option<String>) -> String {
+fn judged(path: &Path, error: &RepositoryError, stopped: &mut Option<DataFusionError>) -> String {
     let text = error.to_string();
     if is_url(path) && matches!(error, RepositoryError::Io { .. }) && !error.is_loss() {
-        *unreachable = Some(text.clone());
+        *stopped = Some(DataFusionError::External(text.clone().into()));
     }
     text
 }

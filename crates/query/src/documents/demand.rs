@@ -17,6 +17,7 @@ use crate::sampling::INSTANCE;
 use crate::via;
 
 /// What one scan needs.
+#[derive(Clone)]
 pub(super) struct Demand {
     pub(super) wanted: Vec<usize>,
     /// Conditions on the index and on history alone.
