@@ -14,8 +14,9 @@ pub trait Analyzer: Send + Sync {
     /// What [`Analyzer::analyze`] gives, apart from [`Value::Null`].
     fn kind(&self) -> Kind;
 
-    /// Whether the body alone decides about the value: the same bytes give the same under another URL, at another time, with other
-    /// header fields. Then a stored column has it once for each distinct payload. To say no is never wrong.
+    /// Whether nothing decides about the value but the body, and the type and charset that its `Content-Type` names: the same bytes
+    /// give the same under another URL, at another time, with other header fields. Then a stored column has it once for each distinct
+    /// payload of a type and charset. To say no is never wrong.
     fn of_payload(&self) -> bool {
         false
     }

@@ -61,7 +61,7 @@ impl Analyzer for &'static BuiltIn {
     }
 
     fn of_payload(&self) -> bool {
-        // These read the URL. The charset that a header names is taken to be the same wherever the bytes are.
+        // These read the URL.
         !["links", "mmlinks", "domain", "surt"].contains(&self.name)
     }
 

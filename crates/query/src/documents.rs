@@ -1,8 +1,8 @@
 //! The table `documents`: one row for each stored instance, with the columns of the index and those that the query names.
 //!
 //! A scan is planned from the bottom: rows of the index as of the date → history, if asked for → conditions that the index can
-//! answer (the sample among them) → the pages with the links and values by URL, if asked for, and conditions on these → kept values →
-//! documents in the order of the archives → computed columns. All conditions are fulfilled here, so nothing above needs the columns that only a
+//! answer (the sample among them) → the pages with the links and values by URL, if asked for, and conditions on these → places of kept
+//! values → documents in the order of the archives → computed columns, kept values among them. All conditions are fulfilled here, so nothing above needs the columns that only a
 //! condition reads. Without computed columns the plan ends before any archive.
 
 mod demand;
@@ -31,6 +31,7 @@ use crate::content::work::{Computed, Kept, Value, Work};
 use crate::history;
 use crate::insertion::{self, INSERTION_TIME};
 use crate::kept::KeptColumn;
+use crate::kept::key::Key;
 use crate::metadata::MetadataTable;
 use crate::query::Dates;
 use crate::via;
@@ -75,8 +76,8 @@ pub(crate) struct DocumentsTable {
 
 /// Documents whose values are to be kept.
 pub(crate) struct Missing {
-    /// One document is enough for all that have the same value here.
-    pub(crate) key: &'static str,
+    /// One document is enough for all that have the same key.
+    pub(crate) key: Key,
     /// What is kept already.
     pub(crate) kept: Option<KeptColumn>,
 }
@@ -110,16 +111,16 @@ impl DocumentsTable {
     fn index_plan(&self, demand: &Demand) -> Result<LogicalPlanBuilder> {
         let mut plan = self.rows(demand.needed.iter().map(String::as_str))?;
         if let Some(missing) = &self.only_missing {
-            plan = plan.filter(ident(missing.key).is_not_null().and(ident("warc_filename").is_not_null()))?;
-            if self.metadata.schema().field_with_name(RECORD_TYPE).is_ok() {
-                plan = plan.filter(ident(RECORD_TYPE).eq(lit("response")))?;
-            }
+            plan = self.add_key(plan.filter(ident("warc_filename").is_not_null())?, missing.key)?;
+            plan = plan.filter(ident(missing.key.name()).is_not_null())?;
             if let Some(kept) = &missing.kept {
                 let [key, ..] = KeptColumn::names("");
-                let on = (vec![Name::from_name(missing.key)], vec![Name::from_name(key)]);
+                let on = (vec![Name::from_name(missing.key.name())], vec![Name::from_name(key)]);
                 plan = plan.join(kept.plan("")?, JoinType::LeftAnti, on, None)?;
             }
-            plan = history::first_of(plan, missing.key)?;
+            // A response comes before the revisits that repeat it: its payload is at hand.
+            let known = self.metadata.schema().field_with_name(RECORD_TYPE).is_ok();
+            plan = history::first_of(plan, missing.key.name(), known.then_some(RECORD_TYPE))?;
         }
         let (early, late): (Vec<Expr>, Vec<Expr>) = if demand.histories.is_empty() {
             (demand.conditions.clone(), Vec::new())
@@ -162,20 +163,28 @@ impl DocumentsTable {
             .collect()
     }
 
-    /// Joins the values that were computed before to the rows.
+    /// The plan with the key of each row.
+    fn add_key(&self, plan: LogicalPlanBuilder, key: Key) -> Result<LogicalPlanBuilder> {
+        let mut columns: Vec<Expr> = plan.schema().fields().iter().map(|field| ident(field.name())).collect();
+        columns.push(key.expression(&self.metadata.schema()));
+        plan.project(columns)
+    }
+
+    /// Joins the places of values that were computed before to the rows, and what the values take; not the values.
     fn join_kept(&self, demand: &Demand, mut plan: LogicalPlanBuilder) -> Result<LogicalPlanBuilder> {
+        let mut columns: Vec<Expr> = plan.schema().fields().iter().map(|field| ident(field.name())).collect();
         for at in &demand.computed {
             let name = self.columns[*at].field.name();
-            if let Some(kept) = self.kept.get(name) {
-                let right = kept.plan(name)?;
-                let on = (
-                    vec![Name::from_name(kept.key)],
-                    vec![Name::from_name(KeptColumn::names(name)[0].clone())],
-                );
-                plan = plan.join(right, JoinType::Left, on, None)?;
+            let Some(kept) = self.kept.get(name) else { continue };
+            let [key, place, bytes] = KeptColumn::names(name);
+            if plan.schema().field_with_unqualified_name(kept.key.name()).is_err() {
+                plan = self.add_key(plan, kept.key)?;
             }
+            let on = (vec![Name::from_name(kept.key.name())], vec![Name::from_name(key)]);
+            plan = plan.join(kept.plan(name)?, JoinType::Left, on, None)?;
+            columns.extend([ident(place), ident(bytes)]);
         }
-        Ok(plan)
+        plan.project(columns)
     }
 
     /// How the payloads of the revisits among the rows are found.
@@ -211,12 +220,12 @@ impl DocumentsTable {
         for at in &demand.computed {
             let column = &self.columns[*at];
             let kept = match self.kept.get(column.field.name()) {
-                Some(_) => {
-                    let [key, value, error] = KeptColumn::names(column.field.name());
+                Some(kept) => {
+                    let [_, place, bytes] = KeptColumn::names(column.field.name());
                     Some(Kept {
-                        key: schema.index_of(&key)?,
-                        value: schema.index_of(&value)?,
-                        error: schema.index_of(&error)?,
+                        place: schema.index_of(&place)?,
+                        bytes: schema.index_of(&bytes)?,
+                        values: kept.values.clone(),
                     })
                 }
                 None => None,

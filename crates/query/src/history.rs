@@ -103,10 +103,15 @@ pub(crate) fn add(plan: LogicalPlanBuilder, asked: &[History]) -> Result<Logical
     plan.window(windows)?.project(kept)
 }
 
-/// The rows of a plan that are the first ones with their value of `key`, by instance.
-pub(crate) fn first_of(plan: LogicalPlanBuilder, key: &str) -> Result<LogicalPlanBuilder> {
+/// The rows of a plan that are the first ones with their value of `key`: by the column `before`, if there is one, then by instance.
+pub(crate) fn first_of(
+    plan: LogicalPlanBuilder,
+    key: &str,
+    before: Option<&str>,
+) -> Result<LogicalPlanBuilder> {
     let kept: Vec<Expr> = plan.schema().fields().iter().map(|field| ident(field.name())).collect();
-    let order = vec![SortExpr::new(ident(INSTANCE), true, false)];
+    let order = before.into_iter().chain([INSTANCE]);
+    let order = order.map(|column| SortExpr::new(ident(column), true, false)).collect();
     let number = row_number().partition_by(vec![ident(key)]).order_by(order).build()?.alias("__number");
     plan.window(vec![number])?.filter(ident("__number").eq(lit(1u64)))?.project(kept)
 }

@@ -1,8 +1,18 @@
-//! Columns that were computed before and kept: `DIR/columns/NAME-VERSION/*.parquet`.
+//! Columns that were computed before and kept: `DIR/columns/NAME-VERSION.FORMAT/*.parquet`.
 //!
-//! Written by `materialize`, read by scans as long as the analyzer has the same version. A value is kept once for each
-//! distinct payload (`content_digest`), or once for each instance where it depends on more than the payload: see [`key_of`].
+//! Written by `materialize`, read by scans as long as the analyzer has the same version. A value is kept once for each distinct [`Key`]: for
+//! each payload with its type and charset, or for each instance. A row of a file has key, place and size of a value, and the value itself. A
+//! scan joins the first three to the rows that fulfil the conditions on the index; the values are only read when a
+//! row is about to be handed out, by their places. So no value is ever sorted or hashed.
+//!
+//! Costs: keys, places and sizes of all values are read and sorted by every query that names the column, some 40 bytes each, on disk where
+//! memory is short; of the values only what the query asks for.
 
+pub(crate) mod key;
+pub(crate) mod values;
+pub(crate) mod writer;
+
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -15,57 +25,110 @@ use mattock_env::Files;
 
 use crate::columns::data_type;
 use crate::metadata::MetadataTable;
-use crate::sampling::INSTANCE;
+use key::Key;
+use values::Values;
 
 /// The directory of kept columns within a repository.
 pub(crate) const COLUMNS: &str = "columns";
 
+/// Raised with every change of what is in the files, or of what keys are made of. Those of another format are not used.
+const FORMAT: u32 = 2;
+
+/// The columns of the files.
+const KEY: &str = "key";
+const PLACE: &str = "place";
+const BYTES: &str = "bytes";
+const VALUE: &str = "value";
+const ERROR: &str = "error";
+
+/// Where a value is: the number of its file, and its row there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place(pub(crate) i64);
+
+impl Place {
+    const ROW_BITS: u32 = 40;
+
+    fn new(part: u32, row: u64) -> Place {
+        // A file has a gigabyte: there are not so many rows, nor is there room for so many files.
+        Place((i64::from(part) << Place::ROW_BITS) | row as i64)
+    }
+
+    fn part(self) -> u32 {
+        (self.0 >> Place::ROW_BITS) as u32
+    }
+
+    fn row(self) -> u64 {
+        (self.0 & ((1 << Place::ROW_BITS) - 1)) as u64
+    }
+}
+
 /// A kept column that can be read.
 #[derive(Clone, Debug)]
 pub(crate) struct KeptColumn {
-    /// The column of the index by which values are found.
-    pub(crate) key: &'static str,
-    table: Arc<MetadataTable>,
-}
-
-/// The column of the index that decides about an analyzer's value. URL and header fields are no part of the payload.
-pub(crate) fn key_of(analyzer: &dyn Analyzer) -> &'static str {
-    if analyzer.of_payload() { "content_digest" } else { INSTANCE }
+    /// What values are found by.
+    pub(crate) key: Key,
+    /// Where they are.
+    pub(crate) values: Arc<Values>,
+    places: Arc<MetadataTable>,
 }
 
 /// The columns of the files.
 pub(crate) fn schema(analyzer: &dyn Analyzer) -> SchemaRef {
-    Arc::new(Schema::new(vec![
-        Field::new(key_of(analyzer), DataType::Utf8View, false),
-        Field::new("value", data_type(analyzer.kind()), true),
-        Field::new("error", DataType::Utf8View, true),
-    ]))
+    let mut fields = places();
+    fields.push(Field::new(VALUE, data_type(analyzer.kind()), true));
+    fields.push(Field::new(ERROR, DataType::Utf8View, true));
+    Arc::new(Schema::new(fields))
+}
+
+/// Those of them that are not about what the values are.
+fn places() -> Vec<Field> {
+    vec![
+        Field::new(KEY, Key::data_type(), false),
+        Field::new(PLACE, DataType::Int64, false),
+        Field::new(BYTES, DataType::Int64, false),
+    ]
+}
+
+fn safe(text: &str) -> String {
+    text.chars()
+        .map(|letter| if letter.is_ascii_alphanumeric() || "._".contains(letter) { letter } else { '_' })
+        .collect()
 }
 
 /// The directory for the values of an analyzer, as it is now.
 pub(crate) fn directory(dir: &Path, analyzer: &dyn Analyzer) -> PathBuf {
-    let safe = |text: &str| -> String {
-        text.chars()
-            .map(|letter| if letter.is_ascii_alphanumeric() || "._".contains(letter) { letter } else { '_' })
-            .collect()
-    };
-    let version = analyzer.version();
-    let mut name = format!("{}-{}", safe(analyzer.name()), safe(&version));
+    let mut version = analyzer.version();
     if safe(&version) != version || version.len() > 64 {
-        let hash = xxhash_rust::xxh3::xxh3_64(version.as_bytes());
-        name = format!("{}-{hash:016x}", safe(analyzer.name()));
+        version = format!("{:016x}", xxhash_rust::xxh3::xxh3_64(version.as_bytes()));
     }
-    dir.join(COLUMNS).join(name)
+    dir.join(COLUMNS).join(format!("{}-{version}.{FORMAT}", safe(analyzer.name())))
 }
 
-/// The files in a directory of kept values, in order.
-pub(crate) fn files_of(files: &Files, directory: &Path) -> std::io::Result<Vec<PathBuf>> {
-    if files.entry(directory)?.is_none() {
+/// All directories of a column, of whatever version and format.
+pub(crate) fn directories(files: &Files, dir: &Path, name: &str) -> std::io::Result<Vec<PathBuf>> {
+    let columns = dir.join(COLUMNS);
+    if files.entry(&columns)?.is_none() {
         return Ok(Vec::new());
     }
-    let listed =
-        files.list(directory)?.into_iter().filter(|entry| !entry.is_dir && entry.name.ends_with(".parquet"));
-    Ok(listed.map(|entry| directory.join(entry.name)).collect())
+    let name = safe(name);
+    let of_column = |entry: &str| entry.split_once('-').is_some_and(|(column, _)| column == name);
+    let listed = files.list(&columns)?.into_iter().filter(|entry| entry.is_dir && of_column(&entry.name));
+    Ok(listed.map(|entry| columns.join(entry.name)).collect())
+}
+
+/// The name of a file.
+fn part_name(number: u32) -> String {
+    format!("part-{number:05}.parquet")
+}
+
+/// The files in a directory of kept values, by number.
+pub(crate) fn parts_of(files: &Files, directory: &Path) -> std::io::Result<BTreeMap<u32, PathBuf>> {
+    if files.entry(directory)?.is_none() {
+        return Ok(BTreeMap::new());
+    }
+    let number = |name: &str| name.strip_prefix("part-")?.strip_suffix(".parquet")?.parse().ok();
+    let listed = files.list(directory)?.into_iter().filter(|entry| !entry.is_dir);
+    Ok(listed.filter_map(|entry| Some((number(&entry.name)?, directory.join(&entry.name)))).collect())
 }
 
 impl KeptColumn {
@@ -75,24 +138,42 @@ impl KeptColumn {
         dir: &Path,
         analyzer: &dyn Analyzer,
     ) -> std::io::Result<Option<KeptColumn>> {
-        let parts = files_of(files, &directory(dir, analyzer))?;
+        let parts = parts_of(files, &directory(dir, analyzer))?;
         if parts.is_empty() {
             return Ok(None);
         }
-        let table = MetadataTable::of_parts(files, schema(analyzer), &parts)?;
-        Ok(Some(KeptColumn { key: key_of(analyzer), table: Arc::new(table) }))
+        let paths: Vec<PathBuf> = parts.values().cloned().collect();
+        let table = MetadataTable::of_parts(files, Arc::new(Schema::new(places())), &paths)?;
+        let values = Values { files: files.clone(), parts };
+        Ok(Some(KeptColumn { key: Key::of(analyzer), values: Arc::new(values), places: Arc::new(table) }))
     }
 
-    /// The names that key, value and error have beside the columns of the index.
+    /// The names that key, place and size have beside the columns of the index.
     pub(crate) fn names(column: &str) -> [String; 3] {
-        ["key", "value", "error"].map(|part| format!("__kept_{part}_{column}"))
+        [KEY, PLACE, BYTES].map(|part| format!("__kept_{part}_{column}"))
     }
 
-    /// The values under those names.
+    /// Keys, places and sizes under those names.
     pub(crate) fn plan(&self, column: &str) -> Result<LogicalPlan> {
-        let [key, value, error] = KeptColumn::names(column);
-        let source = provider_as_source(self.table.clone());
-        let columns = [ident(self.key).alias(key), ident("value").alias(value), ident("error").alias(error)];
-        LogicalPlanBuilder::scan(format!("kept_{column}"), source, None)?.project(columns)?.build()
+        let names = KeptColumn::names(column);
+        let source = provider_as_source(self.places.clone());
+        let columns = [KEY, PLACE, BYTES].into_iter().zip(names).map(|(own, name)| ident(own).alias(name));
+        LogicalPlanBuilder::scan(format!("kept_{column}"), source, None)?
+            .project(columns.collect::<Vec<_>>())?
+            .build()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_say_which_file_and_row() {
+        for (part, row) in [(0, 0), (3, 17), (1 << 20, (1 << 40) - 1)] {
+            let place = Place::new(part, row);
+            assert_eq!((place.part(), place.row()), (part, row));
+        }
+        assert!(Place::new(0, 5).0 < Place::new(1, 0).0, "in the order of the files");
     }
 }

@@ -87,6 +87,8 @@ pub struct Report {
     pub archive_bytes_read: u64,
     /// Values that were taken from kept columns instead of being computed.
     pub values_kept: u64,
+    /// Bytes of kept columns that were read for these values.
+    pub kept_bytes_read: u64,
     /// What analyzers and archives did wrong; empty if nothing.
     pub failures: Vec<Failures>,
     /// The seeds of samples, given or drawn.
@@ -169,6 +171,7 @@ impl Query {
             documents_read: Tally::get(&self.tally.records_read),
             archive_bytes_read: Tally::get(&self.tally.bytes_read),
             values_kept: Tally::get(&self.tally.values_kept),
+            kept_bytes_read: Tally::get(&self.tally.kept_bytes_read),
             failures: self.tally.failures(),
             seeds: self.seeds,
             dates: self.dates,

@@ -1,8 +1,9 @@
 //! Kept columns, and what is said about queries before they run.
 
+use mattock_env::OpenMode;
 use mattock_query::{Cancel, Language, QueryError};
 
-use crate::world::{Doc, World, pages, run, wib};
+use crate::world::{Doc, World, pages, run, sql, wib};
 
 fn nothing(_: &mattock_query::Progress) {}
 
@@ -16,7 +17,7 @@ fn a_kept_column_is_not_computed_again() {
     let before = wib(&session, "select name, title where match(title, \"[1-4]\")");
     let kept = session.materialize("title", &mut nothing, &Cancel::new()).unwrap();
     assert_eq!((kept.report.rows, kept.report.documents_read), (50, 50), "once for each payload");
-    assert!(kept.file.unwrap().to_str().unwrap().contains("/columns/title-"));
+    assert!(kept.files[0].to_str().unwrap().contains("/columns/title-"));
     let (rows, report) =
         run(session.plan("select name, title where match(title, \"[1-4]\")", Language::Wib).unwrap());
     assert_eq!(rows, before);
@@ -29,9 +30,80 @@ fn a_kept_column_is_not_computed_again() {
     assert_eq!((rows.len(), report.documents_read), (before.len() + 1, 1));
     let kept = session.materialize("title", &mut nothing, &Cancel::new()).unwrap();
     assert_eq!((kept.report.rows, kept.report.documents_read), (1, 1));
-    assert_eq!(session.materialize("title", &mut nothing, &Cancel::new()).unwrap().file, None);
+    assert!(session.materialize("title", &mut nothing, &Cancel::new()).unwrap().files.is_empty());
     world.remove_archive();
     assert_eq!(wib(&world.session(), "select name, title where match(title, \"[1-4]\")"), rows);
+}
+
+#[test]
+fn a_kept_value_is_that_of_what_its_server_calls_it() {
+    let page = Doc::page("http://a.example.org/", 1, "typed");
+    let as_type = |number: i64, mime| Doc {
+        url: format!("http://a.example.org/{number}"),
+        time_ms: page.time_ms + number,
+        mime: Some(mime),
+        ..page.clone()
+    };
+    let mut docs: Vec<Doc> = ["image/png", "text/html", "text/plain"]
+        .into_iter()
+        .zip(1..)
+        .map(|(mime, at)| as_type(at, mime))
+        .collect();
+    docs.push(as_type(4, "text/html"));
+    let charset = |number, charset| Doc { body: "Gr\u{fc}n \u{410}".into(), ..as_type(number, charset) };
+    docs.extend([charset(5, "text/plain; charset=utf-8"), charset(6, "text/plain; charset=windows-1251")]);
+    let world = World::new(docs);
+    let asked = "select url, title, content, charset from documents";
+    let before = sql(&world.session(), asked);
+    for (column, values) in [("title", 5), ("content", 5), ("charset", 5)] {
+        let kept = world.session().materialize(column, &mut nothing, &Cancel::new()).unwrap();
+        assert_eq!((kept.report.rows, kept.report.failures.len()), (values, 0), "{column}");
+    }
+    world.remove_archive();
+    let (rows, report) = run(world.session().plan(asked, Language::Sql).unwrap());
+    assert_eq!((rows, report.documents_read, report.values_kept), (before, 0, 18));
+}
+
+#[test]
+fn what_is_of_an_instance_is_kept_for_revisits_too() {
+    let mut docs = pages(20);
+    let body = docs[3].body.clone();
+    docs.iter_mut().skip(1).step_by(2).for_each(|doc| doc.body = body.clone());
+    docs.iter_mut().for_each(|doc| doc.mime = Some("text/html"));
+    let world = World::new(docs);
+    let revisits = sql(&world.session(), "select count(*) as n from documents where record_type = 'revisit'");
+    assert_eq!(revisits, [r#"{"n":9}"#]);
+    let asked = "select url, links, http_server from documents";
+    let before = sql(&world.session(), asked);
+    for column in ["links", "http_server"] {
+        let kept = world.session().materialize(column, &mut nothing, &Cancel::new()).unwrap();
+        assert_eq!(kept.report.rows, 20, "{column}");
+    }
+    world.remove_archive();
+    let (rows, report) = run(world.session().plan(asked, Language::Sql).unwrap());
+    assert_eq!((rows, report.documents_read), (before, 0));
+}
+
+#[test]
+fn what_was_kept_can_be_forgotten_and_old_files_are_not_read() {
+    let world = World::new(pages(12));
+    let session = world.session();
+    let columns = crate::world::dir().join("columns");
+    let old = columns.join("title-1");
+    world.files.create_dir_all(&old).unwrap();
+    let file = world.files.open(&old.join("part-00000.parquet"), OpenMode::CreateOrTruncate).unwrap();
+    file.write_all_at(b"of another format", 0).unwrap();
+    let asked = "select name, title";
+    let before = wib(&session, asked);
+    for column in ["title", "language"] {
+        session.materialize(column, &mut nothing, &Cancel::new()).unwrap();
+    }
+    assert_eq!(wib(&session, asked), before);
+    assert_eq!(session.drop_kept("title").unwrap().len(), 2);
+    assert_eq!(session.drop_kept("title").unwrap().len(), 0);
+    assert_eq!(world.files.list(&columns).unwrap().len(), 1, "those of other columns stay");
+    let (rows, report) = run(session.plan(asked, Language::Wib).unwrap());
+    assert_eq!((rows, report.documents_read, report.values_kept), (before, 12, 0));
 }
 
 #[test]
@@ -62,7 +134,7 @@ fn an_unreadable_document_is_tried_again() {
     };
     move_all(&path, &moved);
     let kept = world.session().materialize("title", &mut nothing, &Cancel::new()).unwrap();
-    assert_eq!((kept.file, kept.report.failures[0].count), (None, 9));
+    assert_eq!((kept.files.len(), kept.report.failures[0].count), (0, 9));
     move_all(&moved, &path);
     let kept = world.session().materialize("title", &mut nothing, &Cancel::new()).unwrap();
     assert_eq!(kept.report.rows, 9);

@@ -278,6 +278,10 @@ pub(crate) struct MaterializeArgs {
     #[arg(value_name = "COLUMN")]
     pub(crate) column: String,
 
+    /// Forget what was kept of the column, of whatever version, instead
+    #[arg(long)]
+    pub(crate) drop: bool,
+
     #[command(flatten)]
     pub(crate) ask: AskArgs,
 }

@@ -1,4 +1,4 @@
-//! `mattock materialize`: keeps a column that is costly to compute.
+//! `mattock materialize`: keeps a column that is costly to compute, or forgets it.
 
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 use mattock_query::Cancel;
@@ -13,6 +13,16 @@ pub(crate) fn run(args: &MaterializeArgs) -> anyhow::Result<Ended> {
     let Places { env, .. } = Places::new();
     let repository = Repository::open(&env, &args.dir)?;
     let session = repository.session(options(&env, &args.ask, &args.dir, &args.column)?)?;
+    if args.drop {
+        let gone = session.drop_kept(&args.column)?;
+        for directory in &gone {
+            say!("{} is gone", directory.display());
+        }
+        if gone.is_empty() {
+            say!("Nothing was kept of `{}`.", args.column);
+        }
+        return Ok(Ended::Done);
+    }
     let cancel = Cancel::new();
     let watched = cancel.clone();
     signals::when_interrupted(move || watched.cancel());
@@ -28,9 +38,11 @@ pub(crate) fn run(args: &MaterializeArgs) -> anyhow::Result<Ended> {
         &cancel,
     )?;
     bar.finish_and_clear();
-    match &kept.file {
-        Some(file) => say!("{} values are kept in {}", HumanCount(kept.report.rows), file.display()),
-        None => say!("Nothing new: every document's `{}` is kept already.", args.column),
+    let values = HumanCount(kept.report.rows);
+    match kept.files.as_slice() {
+        [] => say!("Nothing new: every document's `{}` is kept already.", args.column),
+        [file] => say!("{values} values are kept in {}", file.display()),
+        files => say!("{values} values are kept in {} files in {}", files.len(), kept.directory.display()),
     }
     say_on!("{}", super::query::failures(&kept.report));
     Ok(if kept.report.cancelled { Ended::Interrupted } else { Ended::Done })

@@ -25,7 +25,7 @@ use super::meter::archive_bytes;
 use super::originals::Originals;
 use super::reader::Reader;
 use super::tally::Tally;
-use super::work::{PLACE, Work};
+use super::work::{PLACE, Readers, Work};
 
 /// How archives are reached.
 #[derive(Clone)]
@@ -202,7 +202,7 @@ impl ExecutionPlan for ContentExec {
         let partition = PartitionState {
             shared: self.shared(context.clone())?,
             work: self.work.clone(),
-            reader: Reader::new(&self.stores, context),
+            readers: self.work.readers(Reader::new(&self.stores, context)),
             done: Vec::new(),
         };
         let stream = futures::stream::try_unfold(partition, |mut partition| async move {
@@ -216,7 +216,7 @@ impl ExecutionPlan for ContentExec {
 struct PartitionState {
     shared: Shared,
     work: Arc<Work>,
-    reader: Reader,
+    readers: Readers,
     /// Batches that are ready, the next one last.
     done: Vec<RecordBatch>,
 }
@@ -228,16 +228,17 @@ impl PartitionState {
                 return Ok(Some(batch));
             }
             let Some(rows) = self.shared.lock().await.next().await? else { return Ok(None) };
-            let before = self.reader.bytes_read();
-            self.done = self.work.run(&mut self.reader, &rows)?;
-            if let Some(error) = self.reader.stopped() {
+            let before = (self.readers.documents.bytes_read(), self.readers.kept_bytes_read());
+            self.done = self.work.run(&mut self.readers, &rows)?;
+            if let Some(error) = self.readers.documents.stopped() {
                 return Err(error);
             }
             self.done.reverse();
             let tally = &self.work.tally;
             Tally::add(&tally.rows, rows.num_rows() as u64);
             Tally::add(&tally.bytes, archive_bytes(&rows));
-            Tally::add(&tally.bytes_read, self.reader.bytes_read() - before);
+            Tally::add(&tally.bytes_read, self.readers.documents.bytes_read() - before.0);
+            Tally::add(&tally.kept_bytes_read, self.readers.kept_bytes_read() - before.1);
             tally.changed.notify_one();
             // A stretch takes its time: whoever wants to end the query gets a word in.
             tokio::task::yield_now().await;

@@ -42,6 +42,8 @@ pub(crate) struct Tally {
     pub(crate) bytes_read: AtomicU64,
     /// Values that were taken from kept columns.
     pub(crate) values_kept: AtomicU64,
+    /// Bytes of kept columns that were read for them.
+    pub(crate) kept_bytes_read: AtomicU64,
     failures: Mutex<BTreeMap<String, Failed>>,
     /// Told after every stretch of documents.
     pub(crate) changed: Notify,

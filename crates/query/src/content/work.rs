@@ -4,8 +4,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use datafusion::arrow::array::{
-    Array as _, ArrayRef, BooleanArray, Int32Array, RecordBatch, RecordBatchOptions, StringViewArray,
-    TimestampMillisecondArray,
+    Array as _, ArrayRef, BooleanArray, Int32Array, Int64Array, RecordBatch, RecordBatchOptions,
+    StringViewArray, TimestampMillisecondArray,
 };
 use datafusion::arrow::compute::kernels::zip::zip;
 use datafusion::arrow::compute::{filter, filter_record_batch, is_not_null, prep_null_mask_filter};
@@ -18,6 +18,7 @@ use mattock_analyze::{self as analyze, Analyzer, Document, Kind};
 use super::build::ColumnBuilder;
 use super::reader::Reader;
 use super::tally::{RECORD, Tally};
+use crate::kept::values::{ValueReader, Values};
 
 /// A column to be computed.
 #[derive(Clone)]
@@ -51,15 +52,28 @@ impl Value {
     }
 }
 
-/// Columns of the input with values that were computed before.
-#[derive(Clone, Copy, Debug)]
+/// Values that were computed before, and the columns of the input that tell where.
+#[derive(Clone, Debug)]
 pub(crate) struct Kept {
     /// Not null where there is such a value.
-    pub(crate) key: usize,
-    /// The value.
-    pub(crate) value: usize,
-    /// Why there is none.
-    pub(crate) error: usize,
+    pub(crate) place: usize,
+    /// What it takes.
+    pub(crate) bytes: usize,
+    /// The values.
+    pub(crate) values: Arc<Values>,
+}
+
+/// What a partition reads with: documents, and the kept values of each computed column that has some.
+pub(super) struct Readers {
+    pub(super) documents: Reader,
+    values: Vec<Option<ValueReader>>,
+}
+
+impl Readers {
+    /// Bytes of kept values that were read so far.
+    pub(super) fn kept_bytes_read(&self) -> u64 {
+        self.values.iter().flatten().map(ValueReader::bytes_read).sum()
+    }
 }
 
 /// What is to be done. The same for all partitions.
@@ -128,17 +142,26 @@ struct Loaded {
 }
 
 impl Work {
+    /// What a partition needs for it.
+    pub(super) fn readers(&self, documents: Reader) -> Readers {
+        let values = self.computed.iter().map(|column| {
+            let kept = column.kept.as_ref()?;
+            Some(ValueReader::new(&kept.values))
+        });
+        Readers { documents, values: values.collect() }
+    }
+
     /// The rows of a stretch that fulfil the condition, with what was asked for, in one or more batches.
-    pub(super) fn run(&self, reader: &mut Reader, rows: &RecordBatch) -> Result<Vec<RecordBatch>> {
+    pub(super) fn run(&self, readers: &mut Readers, rows: &RecordBatch) -> Result<Vec<RecordBatch>> {
         let mut done = Vec::new();
         let mut next = 0;
         let mut bytes = Vec::new();
         while next < rows.num_rows() {
             bytes.clear();
-            let loaded = self.load(reader, rows, next, &mut bytes)?;
+            let loaded = self.load(&mut readers.documents, rows, next, &mut bytes)?;
             let part = rows.slice(next, loaded.len());
             next += loaded.len();
-            let batch = self.finish(&part, &loaded, &bytes)?;
+            let batch = self.finish(&mut readers.values, &part, &loaded, &bytes)?;
             if batch.num_rows() > 0 {
                 done.push(batch);
             }
@@ -146,7 +169,7 @@ impl Work {
         Ok(done)
     }
 
-    /// Reads documents from row `first` on, until memory is full or the stretch ends.
+    /// Reads documents from row `first` on, until memory is full, with the kept values that will come, or the stretch ends.
     fn load(
         &self,
         reader: &mut Reader,
@@ -156,13 +179,20 @@ impl Work {
     ) -> Result<Vec<Option<Loaded>>> {
         let places = Places::new(rows)?;
         let mut loaded = Vec::new();
+        let mut kept_bytes = 0;
         for row in first..rows.num_rows() {
-            let unknown = self
-                .computed
-                .iter()
-                .any(|column| column.kept.is_none_or(|kept| rows.column(kept.key).is_null(row)));
+            let mut unknown = false;
+            for column in &self.computed {
+                match &column.kept {
+                    Some(kept) if rows.column(kept.place).is_valid(row) => {
+                        let size = numbers(rows, kept.bytes)?.value(row);
+                        kept_bytes += usize::try_from(size).unwrap_or(0);
+                    }
+                    _ => unknown = true,
+                }
+            }
             loaded.push(if unknown { self.read(reader, &places, row, bytes) } else { None });
-            if bytes.len() >= self.bytes_max {
+            if bytes.len() + kept_bytes >= self.bytes_max {
                 break;
             }
         }
@@ -198,7 +228,13 @@ impl Work {
         }
     }
 
-    fn finish(&self, rows: &RecordBatch, loaded: &[Option<Loaded>], bytes: &[u8]) -> Result<RecordBatch> {
+    fn finish(
+        &self,
+        values: &mut [Option<ValueReader>],
+        rows: &RecordBatch,
+        loaded: &[Option<Loaded>],
+        bytes: &[u8],
+    ) -> Result<RecordBatch> {
         let places = Places::new(rows)?;
         let documents: Vec<Option<Document<'_>>> = loaded
             .iter()
@@ -218,7 +254,8 @@ impl Work {
             })
             .collect();
         let all: Vec<usize> = (0..rows.num_rows()).collect();
-        let mut columns = self.compute(&self.computed[..self.first], rows, &documents, &all)?;
+        let (first_values, other_values) = values.split_at_mut(self.first);
+        let mut columns = self.compute(&self.computed[..self.first], first_values, rows, &documents, &all)?;
         let (rows, chosen) = match &self.condition {
             None => (rows.clone(), all),
             Some((condition, schema)) => {
@@ -234,7 +271,8 @@ impl Work {
                 (filter_record_batch(rows, &mask)?, chosen)
             }
         };
-        columns.extend(self.compute(&self.computed[self.first..], &rows, &documents, &chosen)?);
+        let others = &self.computed[self.first..];
+        columns.extend(self.compute(others, other_values, &rows, &documents, &chosen)?);
         let input = rows.num_columns();
         let output = self
             .projection
@@ -248,6 +286,7 @@ impl Work {
     fn compute(
         &self,
         computed: &[Computed],
+        values: &mut [Option<ValueReader>],
         rows: &RecordBatch,
         documents: &[Option<Document<'_>>],
         chosen: &[usize],
@@ -256,18 +295,25 @@ impl Work {
             computed.iter().map(|column| ColumnBuilder::new(column.value.kind())).collect();
         let mut reasons: Vec<Option<String>> = vec![None; computed.len()];
         let urls: &StringViewArray = typed(rows, PLACE[3])?;
+        let mut kept = Vec::new();
+        for (column, values) in computed.iter().zip(values) {
+            kept.push(match (&column.kept, values) {
+                (Some(kept), Some(values)) => {
+                    let found = values.read(numbers(rows, kept.place)?)?;
+                    if let Some((_, errors)) = &found {
+                        self.count_kept(column, urls, rows.column(kept.place), errors)?;
+                    }
+                    found
+                }
+                _ => None,
+            });
+        }
         // Document by document, so that what one analyzer found out is still at hand for the next.
         for (row, document) in chosen.iter().map(|at| &documents[*at]).enumerate() {
             for (at, (column, builder)) in computed.iter().zip(&mut builders).enumerate() {
-                if let Some(kept) = column.kept
-                    && rows.column(kept.key).is_valid(row)
+                if let Some(kept) = &column.kept
+                    && rows.column(kept.place).is_valid(row)
                 {
-                    Tally::add(&self.tally.values_kept, 1);
-                    let errors: &StringViewArray =
-                        rows.column(kept.error).as_any().downcast_ref().ok_or_else(not_text)?;
-                    if errors.is_valid(row) {
-                        self.tally.failed(column.field.name(), urls.value(row), errors.value(row));
-                    }
                     builder.append_null();
                     continue;
                 }
@@ -292,15 +338,40 @@ impl Work {
                 }
             }
         }
-        let columns = computed.iter().zip(builders).map(|(column, builder)| {
+        let columns = computed.iter().zip(builders).zip(kept).map(|((column, builder), found)| {
             let array = builder.finish();
-            match column.kept {
-                Some(kept) => Ok(zip(&is_not_null(rows.column(kept.key))?, rows.column(kept.value), &array)?),
-                None => Ok(array),
+            match (&column.kept, found) {
+                (Some(kept), Some((values, _))) => {
+                    Ok(zip(&is_not_null(rows.column(kept.place))?, &values, &array)?)
+                }
+                _ => Ok(array),
             }
         });
         columns.collect()
     }
+
+    /// Counts values that were kept, and failures among them.
+    fn count_kept(
+        &self,
+        column: &Computed,
+        urls: &StringViewArray,
+        places: &ArrayRef,
+        errors: &ArrayRef,
+    ) -> Result<()> {
+        Tally::add(&self.tally.values_kept, (places.len() - places.null_count()) as u64);
+        let errors: &StringViewArray = errors.as_any().downcast_ref().ok_or_else(not_text)?;
+        for (row, error) in errors.iter().enumerate() {
+            if let Some(error) = error {
+                self.tally.failed(column.field.name(), urls.value(row), error);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn numbers(rows: &RecordBatch, column: usize) -> Result<&Int64Array> {
+    let numbers = rows.column(column).as_any().downcast_ref();
+    numbers.ok_or_else(|| internal_datafusion_err!("places and sizes are no numbers"))
 }
 
 /// What an analyzer says of a document, or why it says nothing. One that panics has failed on this document, and on no other.

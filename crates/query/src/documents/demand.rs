@@ -94,7 +94,7 @@ impl DocumentsTable {
             demand.needed.extend(PLACE.map(str::to_string));
             for at in &demand.computed {
                 if let Some(kept) = self.kept.get(self.columns[*at].field.name()) {
-                    demand.needed.insert(kept.key.to_string());
+                    demand.needed.extend(kept.key.needs(&self.metadata.schema()).map(str::to_string));
                 }
             }
         }
@@ -105,7 +105,8 @@ impl DocumentsTable {
             }
         }
         if let Some(missing) = &self.only_missing {
-            demand.needed.extend([missing.key, INSTANCE].map(str::to_string));
+            demand.needed.extend(missing.key.needs(&self.metadata.schema()).map(str::to_string));
+            demand.needed.insert(INSTANCE.to_string());
             if self.metadata.schema().field_with_name(RECORD_TYPE).is_ok() {
                 demand.needed.insert(RECORD_TYPE.to_string());
             }
