@@ -10,7 +10,6 @@
 
 use std::path::{Path, PathBuf};
 
-use jiff::Timestamp;
 use mattock_env::{Files, UnixTime, is_url};
 use mattock_extract::sniff;
 use mattock_repository::record::spelled_digest;

@@ -16,7 +16,7 @@
 use std::sync::Arc;
 
 use datafusion::common::tree_node::Transformed;
-use datafusion::common::{Column, Result};
+use datafusion::common::{Column, DFSchema, Result};
 use datafusion::functions::core::expr_fn::coalesce;
 use datafusion::functions_aggregate::count::Count;
 use datafusion::functions_aggregate::min_max::{Max, Min};
@@ -102,7 +102,9 @@ fn in_two(aggregate: &Aggregate) -> Result<Option<LogicalPlan>> {
     });
     let named: Vec<Expr> = named.collect();
     let plan = plan.project(named)?.build()?;
-    Ok(aggregate.schema.logically_equivalent_names_and_types(plan.schema()).then_some(plan))
+    let types =
+        |plan: &DFSchema| plan.fields().iter().map(|field| field.data_type().clone()).collect::<Vec<_>>();
+    Ok((types(&aggregate.schema) == types(plan.schema())).then_some(plan))
 }
 
 /// The one distinct argument and what is made of all aggregates, if there are counts beside it and nothing else that cannot be divided.

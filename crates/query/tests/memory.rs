@@ -26,6 +26,7 @@ fn texts(count: usize, bytes: usize) -> Vec<Doc> {
         title: String::new(),
         body: text(number),
         via: None,
+        inserted_ms: None,
     };
     (0..count).map(doc).collect()
 }

@@ -12,7 +12,11 @@ const SAMPLE: &str = "[samplingProb=0.4, samplingSeed=7] select name, instance, 
 fn drawn(scratch: &Scratch) -> (Vec<String>, Vec<String>) {
     let asked = scratch.mattock(&["query", "crawl", SAMPLE, "--format", "jsonl"]);
     let said = String::from_utf8_lossy(&asked.stderr).into_owned();
-    let flag = said.lines().find_map(|line| line.split_once("the same again: that seed with ")).unwrap().1;
+    let flag = said
+        .lines()
+        .find_map(|line| line.split_once("the same again: that seed with "))
+        .expect("the hint is there")
+        .1;
     let mut lines: Vec<String> = done(asked).lines().map(str::to_owned).collect();
     lines.sort();
     (flag.split(' ').map(str::to_owned).collect(), lines)

@@ -27,7 +27,9 @@ fn imported_pages_are_shown() {
     let path = scratch.0.join("pages.warc");
     Files::real().write_atomic(&path, archive.concat().as_bytes()).expect("it can be written");
     let foreign = [Foreign { path, name: "pages.warc".into() }];
-    import(&Env::real().files, &scratch.0, &foreign, "pages", |_, _| {}).expect("it can be imported");
+    let env = Env::real();
+    let now = || env.clock.unix();
+    import(&env.files, &scratch.0, &foreign, "pages", &now, |_, _| {}).expect("it can be imported");
     let (_console, address) = console(&scratch.0, None);
     let get = |what: &str, url: &str, more: &str| {
         let response = ask(address, &format!("GET /{what}?u={url}{more}"), &[], "");
