@@ -219,8 +219,11 @@ pub fn forget(files: &Files, repository: &Path) -> Result<bool, IndexError> {
 }
 
 /// Removes parts that `INDEX` does not name: who was killed before it could has left them, and readers of `*.parquet` would take them for
-/// rows. Only for who has the lock.
+/// rows. Only for who has the lock. Those of a publication stay: who has read the list before may still read them.
 pub(crate) fn remove_strays(files: &Files, directory: &Path, manifest: &Manifest) -> Result<(), IndexError> {
+    if !manifest.origin.is_empty() {
+        return Ok(());
+    }
     let kept = |name: &str| manifest.parts.iter().any(|part| part.file == name);
     let entries = files.list(directory).map_err(IndexError::io("list", directory))?;
     for entry in entries.iter().filter(|entry| entry.name.starts_with("part-") && !kept(&entry.name)) {

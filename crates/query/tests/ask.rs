@@ -91,7 +91,7 @@ fn words_of_athena_are_known() {
             r#"{"parts":3}"#,
         ),
         (
-            "select min(levenshtein_distance('exampel', url_host_2nd_last_part)) as far from documents",
+            "select min(levenshtein_distance('a.exampel.org', url_host_name)) as far from documents",
             r#"{"far":2}"#,
         ),
         (

@@ -77,7 +77,6 @@ fn what_a_document_has_not_is_minus_one() {
         Document::new("http://example.org/a.png", 0, 200, b"Content-Type: image/png\r\n", b"x", false);
     for part in [
         "(call $text (i32.const 0) (i32.const 9))",
-        "(call $content (i32.const 0) (i32.const 9))",
         "(call $header (i32.const 1024) (i32.const 3) (i32.const 0) (i32.const 9))",
     ] {
         let module = module("integer", "age", &format!("(call $give_integer (i64.extend_i32_s {part}))"));
