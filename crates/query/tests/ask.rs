@@ -103,10 +103,7 @@ fn words_of_athena_are_known() {
             r#"{"first":".html"}"#,
         ),
         ("select array_length(array_distinct(ARRAY[1, 2, 1])) as n", r#"{"n":2}"#),
-        (
-            "select encode(md5('a'), 'hex') like '%61' as hashed, round(2.6) as three",
-            r#"{"hashed":true,"three":3.0}"#,
-        ),
+        ("select md5('a') like '%2661' as hashed, round(2.6) as three", r#"{"hashed":true,"three":3.0}"#),
     ] {
         assert_eq!(sql(&session, query), [row], "{query}");
     }
