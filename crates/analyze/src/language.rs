@@ -33,6 +33,11 @@ const SECOND_SHARE: f32 = 0.25;
 
 /// The languages of a text, the main one first, at most three. `hint` is what the page says: `de-AT`.
 pub(crate) fn languages(text: &str, hint: Option<&str>) -> Vec<&'static str> {
+    languages_of(text, hint, usize::MAX)
+}
+
+/// The same, but if the first `enough` pieces are all in one language, no more are looked at.
+pub(crate) fn languages_of(text: &str, hint: Option<&str>, enough: usize) -> Vec<&'static str> {
     let text = &text[..text.floor_char_boundary(TEXT_BYTES_MAX)];
     let hint = hint.and_then(codes::of_tag);
     let scripts = Scripts::of(text);
@@ -47,10 +52,10 @@ pub(crate) fn languages(text: &str, hint: Option<&str>) -> Vec<&'static str> {
     }
     let mut found = match script.only_language() {
         Some(language) => vec![(language, scripts.count(script))],
-        None => of_model(text, script, hint),
+        None => of_model(text, script, hint, enough),
     };
     if script != Script::Latin && scripts.count(Script::Latin) as f32 > SECOND_SHARE * letters as f32 {
-        found.extend(of_model(text, Script::Latin, None).into_iter().take(1));
+        found.extend(of_model(text, Script::Latin, None, enough).into_iter().take(1));
     }
     let mut languages: Vec<&'static str> = Vec::new();
     for (language, _) in found.into_iter().filter(|(_, own)| *own as f32 > SECOND_SHARE * letters as f32) {
@@ -62,13 +67,19 @@ pub(crate) fn languages(text: &str, hint: Option<&str>) -> Vec<&'static str> {
 }
 
 /// The languages of the words in one script, and their letters: the main one, then the one that was put aside.
-fn of_model(text: &str, script: Script, hint: Option<&'static str>) -> Vec<(&'static str, usize)> {
+fn of_model(
+    text: &str,
+    script: Script,
+    hint: Option<&'static str>,
+    enough: usize,
+) -> Vec<(&'static str, usize)> {
     let Some(model) = Model::of(script) else { return Vec::new() };
     let english = model.place("eng");
     let mut rest = Costs::new(model, hint);
     let mut aside = Costs::new(model, None);
     let mut piece = Costs::new(model, hint);
     let mut word: Vec<u32> = vec![u32::from(' ')];
+    let (mut pieces, mut first, mut alike) = (0, None, true);
     for character in text.chars().chain([' ']) {
         if Script::of(character) == Some(script) || (script::is_mark(character) && word.len() > 1) {
             word.extend(character.to_lowercase().map(u32::from));
@@ -79,7 +90,13 @@ fn of_model(text: &str, script: Script, hint: Option<&'static str>) -> Vec<(&'st
             piece.word(&word);
             word.truncate(1);
             if piece.letters() >= PIECE_LETTERS {
-                settle(&mut piece, english, &mut rest, &mut aside);
+                let best = settle(&mut piece, english, &mut rest, &mut aside);
+                alike &= best == *first.get_or_insert(best);
+                pieces += 1;
+                if alike && pieces == enough {
+                    // All of the text counts as that.
+                    return best.map(|best| (model.language(best), text.len())).into_iter().collect();
+                }
             }
         }
     }
@@ -100,15 +117,22 @@ fn of_model(text: &str, script: Script, hint: Option<&'static str>) -> Vec<(&'st
     found
 }
 
-/// Counts a piece with the English ones or with the rest, and empties it.
-fn settle(piece: &mut Costs<'_>, english: Option<usize>, rest: &mut Costs<'_>, aside: &mut Costs<'_>) {
-    let is_english = english.is_some() && piece.best() == english;
+/// Counts a piece with the English ones or with the rest, and empties it. What it is most likely in.
+fn settle(
+    piece: &mut Costs<'_>,
+    english: Option<usize>,
+    rest: &mut Costs<'_>,
+    aside: &mut Costs<'_>,
+) -> Option<usize> {
+    let best = piece.best();
+    let is_english = english.is_some() && best == english;
     if is_english {
         aside.add(piece);
     } else {
         rest.add(piece);
     }
     piece.clear();
+    best
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 //! - `document`: what an analyzer is given. What several analyzers need (the page read once, its text) is computed at the first
 //!   question and kept with the document.
 //! - `value`: what an analyzer answers.
+//! - `found`: the languages that crawls and imports write into the index, when there is no time for the main text.
 //! - `built_in`: the table of names. `page`, `address`, `words` and `sketch` have the analyzers.
 //!
 //! Invariants:
@@ -18,6 +19,7 @@ mod address;
 mod analyzer;
 mod built_in;
 mod document;
+mod found;
 mod language;
 mod page;
 mod sketch;
@@ -28,4 +30,5 @@ mod words;
 pub use analyzer::{AnalyzeError, Analyzer};
 pub use built_in::{built_in, built_ins};
 pub use document::{Cache, Document};
+pub use found::{LANGUAGE_TEXT_BYTES, index_languages, languages_found};
 pub use value::{Kind, Value};

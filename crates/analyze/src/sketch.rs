@@ -38,7 +38,7 @@ pub(crate) fn simhash(document: &Document<'_>) -> Value {
             let options = Options {
                 links_max: 0,
                 raw_text: true,
-                text_bytes_max: SIMHASHED_BYTES_MAX,
+                raw_text_bytes_max: SIMHASHED_BYTES_MAX,
                 detect: Some(detect_charset),
                 ..Options::default()
             };

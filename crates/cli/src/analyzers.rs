@@ -1,6 +1,6 @@
-//! Analyzers that are loaded: those that flags name, and those in a repository's directory `analyzers`.
+//! Analyzers that are loaded: those that flags name, those in a repository's directory `analyzers`, and those of a configuration.
 //!
-//! A file has the name of its column. Files that flags name are loaded in any case; those of the repository when somebody names their
+//! A file has the name of its column. Files that flags name are loaded in any case; the others when somebody names their
 //! column, so that a damaged one is in nobody's way.
 
 use std::path::{Path, PathBuf};
@@ -8,42 +8,109 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use mattock_analyze::Analyzer;
-use mattock_env::Files;
+use mattock_crawl::config::AnalyzerOptions;
+use mattock_crawl::{CrawlError, SavedCrawl};
+use mattock_env::{Env, Files, is_url};
 use mattock_wasm::{Limits, Module};
 
 use crate::args::analyzer::LoadedArgs;
 use crate::exit::Usage;
+use crate::settings::read_config;
 
 /// Where a repository has its analyzers.
 const DIRECTORY: &str = "analyzers";
 
-/// The analyzers that flags name, and those of the repository `dir` whose names are words of `text`.
-pub(crate) fn load(
-    files: &Files,
-    args: &LoadedArgs,
-    dir: &Path,
-    text: &str,
-) -> anyhow::Result<Vec<Arc<dyn Analyzer>>> {
-    let mut loaded: Vec<Arc<dyn Analyzer>> = Vec::new();
-    for path in &args.analyzers {
-        let analyzer = load_file(files, args, path)?;
-        if loaded.iter().any(|other| other.name() == analyzer.name()) {
-            return Err(Usage(format!("there are two analyzers `{}`: rename a file", analyzer.name())).into());
+/// Where analyzers are found, and what they may take.
+pub(crate) struct Analyzers {
+    files: Files,
+    limits: Limits,
+    /// Those that flags name.
+    named: Vec<PathBuf>,
+    /// Those that are there to be named by their columns, the repository's own before those of a configuration.
+    known: Vec<PathBuf>,
+}
+
+impl Analyzers {
+    /// What flags and configuration say, for the repository `dir`, if there is one.
+    pub(crate) fn find(env: &Env, args: &LoadedArgs, dir: Option<&Path>) -> anyhow::Result<Analyzers> {
+        let configured = match &args.config {
+            Some(path) => read_config(env, path)?.check()?.analyzers,
+            None => dir.map(|dir| of_crawl(env, dir)).transpose()?.unwrap_or_default(),
+        };
+        let mut known = dir.map(|dir| of_repository(&env.files, dir)).transpose()?.unwrap_or_default();
+        for path in configured.modules {
+            if !known.iter().any(|other| name_of(other) == name_of(&path)) {
+                known.push(path);
+            }
         }
-        loaded.push(analyzer);
+        let memory_bytes = args.analyzer_memory.unwrap_or(configured.memory_bytes);
+        let limits = Limits {
+            fuel: args.analyzer_fuel.unwrap_or(configured.fuel),
+            memory_bytes_max: usize::try_from(memory_bytes).context("so much memory there is not")?,
+            ..Limits::default()
+        };
+        Ok(Analyzers { files: env.files.clone(), limits, named: args.analyzers.clone(), known })
     }
-    for path in of_repository(files, dir)? {
-        let name = name_of(&path);
-        // What a flag names is newer than what is kept.
-        if is_word_of(name, text) && !loaded.iter().any(|other| other.name() == name) {
-            loaded.push(load_file(files, args, &path)?);
+
+    /// Those that flags name, and of the others those whose names are words of `text`.
+    pub(crate) fn load(&self, text: &str) -> anyhow::Result<Vec<Arc<dyn Analyzer>>> {
+        let mut loaded: Vec<Arc<dyn Analyzer>> = Vec::new();
+        for path in &self.named {
+            let analyzer = self.load_file(path)?;
+            if loaded.iter().any(|other| other.name() == analyzer.name()) {
+                let message = format!("there are two analyzers `{}`: rename a file", analyzer.name());
+                return Err(Usage(message).into());
+            }
+            loaded.push(analyzer);
         }
+        for path in &self.known {
+            let name = name_of(path);
+            // What a flag names is newer than what is kept.
+            if is_word_of(name, text) && !loaded.iter().any(|other| other.name() == name) {
+                loaded.push(self.load_file(path)?);
+            }
+        }
+        Ok(loaded)
     }
-    Ok(loaded)
+
+    /// Files that flags name.
+    pub(crate) fn named(&self) -> &[PathBuf] {
+        &self.named
+    }
+
+    /// Files that would be found by name.
+    pub(crate) fn known(&self) -> &[PathBuf] {
+        &self.known
+    }
+
+    /// The analyzer in a file.
+    pub(crate) fn load_file(&self, path: &Path) -> anyhow::Result<Arc<dyn Analyzer>> {
+        let name = name_of(path);
+        let bytes = self.files.read(path).with_context(|| path.display().to_string())?;
+        let module = Module::load(name, &bytes, self.limits)
+            .map_err(|error| Usage(format!("{}: {error}", path.display())))?;
+        if mattock_query::is_taken(&mattock_index::schema(), name) {
+            let message = format!("{}: there is a column `{name}` already: rename the file", path.display());
+            return Err(Usage(message).into());
+        }
+        Ok(Arc::new(module))
+    }
+}
+
+/// What the configuration of a crawl says; nothing where there is no crawl.
+fn of_crawl(env: &Env, dir: &Path) -> anyhow::Result<AnalyzerOptions> {
+    if is_url(dir) {
+        return Ok(AnalyzerOptions::default());
+    }
+    match SavedCrawl::open(env, dir) {
+        Ok(saved) => Ok(saved.config()?.analyzers),
+        Err(CrawlError::NoCrawl { .. } | CrawlError::NotACrawl { .. }) => Ok(AnalyzerOptions::default()),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// The files of a repository's own analyzers, by name.
-pub(crate) fn of_repository(files: &Files, dir: &Path) -> anyhow::Result<Vec<PathBuf>> {
+fn of_repository(files: &Files, dir: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let directory = dir.join(DIRECTORY);
     if files.entry(&directory)?.is_none_or(|entry| !entry.is_dir) {
         return Ok(Vec::new());
@@ -53,24 +120,6 @@ pub(crate) fn of_repository(files: &Files, dir: &Path) -> anyhow::Result<Vec<Pat
     let mut paths: Vec<PathBuf> = listed.map(|entry| directory.join(entry.name)).collect();
     paths.sort();
     Ok(paths)
-}
-
-/// The analyzer in a file.
-pub(crate) fn load_file(files: &Files, args: &LoadedArgs, path: &Path) -> anyhow::Result<Arc<dyn Analyzer>> {
-    let name = name_of(path);
-    let bytes = files.read(path).with_context(|| path.display().to_string())?;
-    let limits = Limits {
-        fuel: args.analyzer_fuel,
-        memory_bytes_max: usize::try_from(args.analyzer_memory).context("so much memory there is not")?,
-        ..Limits::default()
-    };
-    let module =
-        Module::load(name, &bytes, limits).map_err(|error| Usage(format!("{}: {error}", path.display())))?;
-    if mattock_query::is_taken(&mattock_index::schema(), name) {
-        let message = format!("{}: there is a column `{name}` already: rename the file", path.display());
-        return Err(Usage(message).into());
-    }
-    Ok(Arc::new(module))
 }
 
 /// The column that a file is for.

@@ -7,11 +7,13 @@ use std::sync::Arc;
 use anyhow::Context;
 use mattock_crawl::{CrawlError, SavedCrawl};
 use mattock_env::{Env, Files, Random, is_url};
-use mattock_index::{IndexError, IndexOptions, LedgerSource, Manifest, Snapshot, TAIL_ROWS, Updated};
+use mattock_index::{
+    IndexError, IndexOptions, LedgerSource, Manifest, Snapshot, TAIL_ROWS, Updated, importing_since_ms,
+};
 use mattock_query::{Options, Session, Source};
 use mattock_study::columns_directory;
 
-use crate::analyzers;
+use crate::analyzers::Analyzers;
 use crate::args::repository::{AskArgs, EngineArgs};
 use crate::exit::Usage;
 use crate::places;
@@ -127,7 +129,11 @@ impl Repository {
                 Err(error) => return Err(error.into()),
             }
         }
+        let importing = || importing_since_ms(&self.env.files, &self.root);
+        // Before and after: one that ends meanwhile has been under way.
+        let importing_before = importing();
         let snapshot = self.snapshot()?;
+        let importing_ms = [importing_before, importing()].into_iter().flatten().min();
         if snapshot.damaged() > 0 {
             say!(
                 "warning: {} block(s) of ledgers cannot be read, and their rows are missing: `mattock check` says more",
@@ -137,8 +143,13 @@ impl Repository {
         let (parts, tail) = (snapshot.parts().to_vec(), snapshot.tail().to_vec());
         let mut source = Source::new(&self.root, mattock_index::schema(), parts, tail);
         source.undated = snapshot.has_undated();
+        source.languages = snapshot.has_languages();
+        source.ledgers = self.ledgers.clone();
         // Something may have been imported since the last checkpoint, and the next one may be of a moment before that.
-        source.settled_ms = snapshot.ledgers_ms().filter(|_| self.in_use);
+        let checkpointed_ms = snapshot.ledgers_ms().filter(|_| self.in_use);
+        // And what an import that is under way will bring has a time already.
+        let before_import_ms = importing_ms.map(|since_ms| since_ms - 1);
+        source.settled_ms = [checkpointed_ms, before_import_ms].into_iter().flatten().min();
         let (files, root, features) = (self.env.files.clone(), self.root.clone(), self.features.clone());
         source.by_url = Arc::new(move || columns(&files, &root, features.as_deref()));
         Ok(Session::with_source(&self.env.files, source, options)?)
@@ -187,7 +198,7 @@ pub(crate) fn cores(dir: &Path) -> usize {
 /// What the flags say, with the analyzers that are loaded to ask `text` of the repository `dir`.
 pub(crate) fn options(env: &Env, args: &AskArgs, dir: &Path, text: &str) -> anyhow::Result<Options> {
     let mut options = engine_options(&args.engine, dir)?;
-    options.analyzers = analyzers::load(&env.files, &args.loaded, dir, text)?;
+    options.analyzers = Analyzers::find(env, &args.loaded, Some(dir))?.load(text)?;
     Ok(options)
 }
 

@@ -19,7 +19,8 @@ pub(crate) fn asked(env: &Env, flags: RawConfig, network: &NetworkArgs) -> Resul
     })
 }
 
-fn read_config(env: &Env, path: &Path) -> Result<RawConfig> {
+/// The configuration in a file, with what the files say that it names.
+pub(crate) fn read_config(env: &Env, path: &Path) -> Result<RawConfig> {
     let place = path.display().to_string();
     let mut config = RawConfig::parse(&read_named(env, path)?, &place)?;
     config.read_files(&env.files, path.parent().unwrap_or(Path::new("")), &place)?;

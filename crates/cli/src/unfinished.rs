@@ -45,7 +45,16 @@ impl Unfinished {
     /// Gives it its name.
     pub(crate) fn keep(mut self) -> io::Result<()> {
         let Some(unfinished) = &self.unfinished else { return Ok(()) };
-        self.files.rename(unfinished, &self.path).map_err(|error| named(&self.path, &error))?;
+        let kept = || -> io::Result<()> {
+            // Whole also after a power cut.
+            self.files.open(unfinished, OpenMode::Write)?.sync()?;
+            self.files.rename(unfinished, &self.path)?;
+            match self.path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+                Some(parent) => self.files.sync_dir(parent),
+                None => self.files.sync_dir(Path::new(".")),
+            }
+        };
+        kept().map_err(|error| named(&self.path, &error))?;
         self.unfinished = None;
         Ok(())
     }

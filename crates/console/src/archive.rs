@@ -93,11 +93,19 @@ impl StoredPage {
 
     /// The URL of the page whose body this one repeats, if it is stored without one.
     pub(crate) fn repeats(&self) -> Option<&str> {
-        let says = |name: &str| {
-            self.archive.iter().find(|field| field.name.eq_ignore_ascii_case(name)).map(|field| &*field.value)
-        };
-        says("WARC-Type").filter(|kind| *kind == "revisit")?;
-        Some(says("WARC-Refers-To-Target-URI")?.trim_matches(['<', '>']))
+        self.says("WARC-Type").filter(|kind| *kind == "revisit")?;
+        Some(self.says("WARC-Refers-To-Target-URI")?.trim_matches(['<', '>']))
+    }
+
+    /// Whether another page has the payload that this one stands for.
+    pub(crate) fn is_repeated_by(&self, other: &StoredPage) -> bool {
+        const DIGEST: &str = "WARC-Payload-Digest";
+        other.repeats().is_none() && self.says(DIGEST).is_some() && self.says(DIGEST) == other.says(DIGEST)
+    }
+
+    /// What the archive says of it by this name.
+    fn says(&self, name: &str) -> Option<&str> {
+        self.archive.iter().find(|field| field.name.eq_ignore_ascii_case(name)).map(|field| &*field.value)
     }
 
     /// The same with the body of the page that it repeats.

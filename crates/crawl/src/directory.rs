@@ -177,7 +177,7 @@ impl Directory {
     /// Whether somebody is crawling into it, as far as can be seen without leaving a trace.
     pub(crate) fn is_in_use(&self) -> bool {
         let lock = self.files.open(&self.state().join("lock"), OpenMode::Read);
-        lock.is_ok_and(|file| file.try_lock().is_ok_and(|free| !free))
+        lock.is_ok_and(|file| file.is_locked().unwrap_or(false))
     }
 
     fn read_config(&self) -> Result<RawConfig, CrawlError> {

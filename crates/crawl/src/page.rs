@@ -1,7 +1,8 @@
 //! From a fetched page to the links on it.
 
+use mattock_analyze::{Document, index_languages, languages_found};
 use mattock_extract::{Options, extract};
-use mattock_fetch::{Exchange, Redirect};
+use mattock_fetch::{DecodeLimits, Exchange, Redirect};
 use mattock_frontier::novelty::simhash;
 use mattock_frontier::{Link, Request, Sketch};
 use mattock_robots::Directives;
@@ -49,12 +50,14 @@ pub(crate) struct Read {
     pub(crate) sketch: Sketch,
     /// The charset that it was read in.
     pub(crate) charset: &'static str,
+    /// Its languages, as the index has them, if its text was read.
+    pub(crate) languages: Option<String>,
 }
 
 impl Read {
     /// Only links.
     pub(crate) fn of_links(harvest: Harvest) -> Read {
-        Read { harvest, sketch: Sketch::NoText, charset: "" }
+        Read { harvest, sketch: Sketch::NoText, charset: "", languages: None }
     }
 }
 
@@ -91,8 +94,9 @@ pub(crate) fn read(
         Some(sketch) => Sketch::Simhash(sketch),
     };
     let charset = page.charset.name();
+    let languages = page.text.as_deref().map(|text| languages_found(text, page.language.as_deref()));
     if directives.nofollow {
-        return Read { harvest, sketch, charset };
+        return Read { harvest, sketch, charset, languages };
     }
     let base = match &page.base {
         Some(href) => Base::with_href(&request.url, href),
@@ -104,7 +108,20 @@ pub(crate) fn read(
             harvest.offer(Link { via, ..Link::page(url, request.depth + 1) }, rules);
         }
     }
-    Read { harvest, sketch, charset }
+    Read { harvest, sketch, charset, languages }
+}
+
+/// The languages of what came and is no page; none where there is no text in it.
+pub(crate) fn languages_of_text(url: &WebUrl, exchange: &Exchange, limits: &DecodeLimits) -> String {
+    let is_text = exchange.field("content-type").is_some_and(|kind| {
+        kind.trim_start().get(..5).is_some_and(|begin| begin.eq_ignore_ascii_case("text/"))
+    });
+    if !is_text || !matches!(exchange.outcome.status(), Some(200..300)) {
+        return String::new();
+    }
+    let decoded = exchange.decoded(limits);
+    let (status, head) = (exchange.outcome.status().unwrap_or_default(), exchange.head_bytes());
+    index_languages(&Document::new(url.as_str(), 0, status, head, &decoded.bytes, false))
 }
 
 #[cfg(test)]

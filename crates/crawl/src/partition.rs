@@ -11,6 +11,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+use mattock_analyze::LANGUAGE_TEXT_BYTES;
 use mattock_env::{Env, Time};
 use mattock_extract::Options;
 use mattock_fetch::{Client, ClientOptions, Connection, Exchange, Failure};
@@ -143,7 +144,9 @@ impl Partition {
         let client = Rc::new(Client::new(&self.env, options));
         let connections_max = (self.config.connections / self.inbox.hub.partitions()).max(1);
         let extract = Options {
-            text_bytes_max: SKETCHED_BYTES_MAX,
+            text: self.config.archive_languages,
+            text_bytes_max: LANGUAGE_TEXT_BYTES,
+            raw_text_bytes_max: SKETCHED_BYTES_MAX,
             product_token: self.config.product.clone(),
             ..Options::default()
         };

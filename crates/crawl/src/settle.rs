@@ -348,10 +348,16 @@ impl Partition {
     ) -> Result<(), CrawlError> {
         let mime = page::declared_type(exchange);
         let redirect = page::redirect(&request.url, exchange);
+        let languages = match (self.config.archive_languages, &read.languages) {
+            (false, _) => None,
+            (true, Some(found)) => Some(found.clone()),
+            (true, None) => Some(page::languages_of_text(&request.url, exchange, &self.config.limits.decode)),
+        };
         let details = Details {
             detected: sniff(body, &mime).unwrap_or_default(),
             mime: &mime,
             charset: read.charset,
+            languages: languages.as_deref(),
             redirect: redirect.as_ref().map_or("", |url| url.as_str()),
             via: request.via.map(|via| via.0),
             truncated: exchange.truncated.map(archive::truncated),
@@ -361,7 +367,6 @@ impl Partition {
                 Sketch::NoText | Sketch::Unknown => None,
             },
             revisit: written.as_ref().is_some_and(|written| written.is_revisit),
-            ..Details::default()
         };
         Ok(self.ledger.append(&Row {
             url: request.url.as_str(),

@@ -33,6 +33,8 @@ pub struct Options {
     pub raw_text: bool,
     /// As much of the text as is kept.
     pub text_bytes_max: usize,
+    /// And of its bytes as they stand in the page.
+    pub raw_text_bytes_max: usize,
     /// Robots metas under this name count too; empty for none.
     pub product_token: String,
     /// Asked for the encoding of a body that names none and is not UTF-8; else it is windows-1252.
@@ -52,6 +54,7 @@ impl Default for Options {
             text: false,
             raw_text: false,
             text_bytes_max: 1024 * 1024,
+            raw_text_bytes_max: 1024 * 1024,
             product_token: String::new(),
             detect: None,
         }

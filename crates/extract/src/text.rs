@@ -6,7 +6,7 @@
 //! begins, so that one that is never closed does not take the page with it.
 //!
 //! Costs: each piece is decoded once and copied once; what is left out is not decoded. Memory is bounded by
-//! [`Options::text_bytes_max`] and a fixed number of headings.
+//! [`Options::text_bytes_max`], [`Options::raw_text_bytes_max`] and a fixed number of headings.
 
 use std::borrow::Cow;
 
@@ -56,7 +56,7 @@ impl TextReader {
         TextReader {
             encoding,
             text: options.text.then(|| Lines::new(options.text_bytes_max)),
-            raw: options.raw_text.then(|| Raw::new(options.text_bytes_max)),
+            raw: options.raw_text.then(|| Raw::new(options.raw_text_bytes_max)),
             headings: options.headings.then(Vec::new),
             heading: None,
             hidden: None,
@@ -361,8 +361,8 @@ mod tests {
 
     #[test]
     fn raw_text_is_that_of_the_page() {
-        let raw = |html: &str, text_bytes_max| {
-            let options = Options { raw_text: true, text_bytes_max, ..Options::default() };
+        let raw = |html: &str, raw_text_bytes_max| {
+            let options = Options { raw_text: true, raw_text_bytes_max, ..Options::default() };
             String::from_utf8(extract(html.as_bytes(), None, &options).raw_text.unwrap()).unwrap()
         };
         let html = "<nav>x</nav><p>a<b>b</b>&amp; c</p><td>d<script>e</script><h1>f</h1>";

@@ -3,23 +3,20 @@
 //! A damaged or torn record costs that record, and is reported with its place. Records that share a gzip member with others have no
 //! place of their own, and those beyond 2 GiB none that the schema has numbers for: they are reported too, since nobody could read them again. What a metadata record tells of the document before it
 //! (`told.rs`) becomes part of its row. A file counts as imported once all its
-//! rows are in parts that `INDEX` names; interrupted before that, it is imported anew the next time.
-//!
-//! Rows are inserted when they are committed, however old the documents are: the time is taken when parts are written for the next `INDEX`, and is
-//! later than that of all parts before.
+//! rows are in parts that `INDEX` names (`shelf.rs`); interrupted before that, it is imported anew the next time.
 
 use std::path::{Path, PathBuf};
 
-use mattock_env::{Files, UnixTime, is_url};
+use mattock_env::{Files, UnixTime};
 use mattock_extract::sniff;
 use mattock_repository::record::spelled_digest;
 use mattock_repository::{Details, Digest, RecordType, RepositoryError, StoredRecord, Truncated, WarcReader};
 
 use crate::error::IndexError;
-use crate::manifest::Manifest;
+use crate::languages::Languages;
 use crate::pending::Pending;
 use crate::rows::Instance;
-use crate::snapshot::{lock, remove_strays};
+use crate::shelf::Shelf;
 use crate::told::Told;
 
 /// Rows of several small files share a part until there are so many.
@@ -78,32 +75,41 @@ impl Imported {
     }
 }
 
+/// What the rows of an import say beside what its records do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ImportOptions {
+    /// The name in the column `crawl`.
+    pub crawl: String,
+    /// Whether it is looked up in each document in which languages it is.
+    pub languages: bool,
+}
+
+impl ImportOptions {
+    /// Rows of this name, with languages.
+    pub fn named(crawl: &str) -> ImportOptions {
+        ImportOptions { crawl: crawl.to_owned(), languages: true }
+    }
+}
+
 /// Takes files into the index of a repository, at the time that `now` says. `progress` hears of every record: the file, and how far in it.
 pub fn import(
     files: &Files,
     repository: &Path,
     foreign: &[Foreign],
-    crawl: &str,
+    options: &ImportOptions,
     now: &dyn Fn() -> UnixTime,
     mut progress: impl FnMut(&Foreign, u64),
 ) -> Result<Imported, IndexError> {
-    let directory = Manifest::directory(repository);
-    files.create_dir_all(&directory).map_err(IndexError::io("create", &directory))?;
-    let _lock = lock(files, &directory)?;
-    let mut manifest = Manifest::read(files, repository)?;
-    if !is_url(repository) {
-        remove_strays(files, &directory, &manifest)?;
-    }
-    // The same for all parts that come into one list together.
-    let mut inserted_ms = None;
-    let now_ms = |manifest: &Manifest| {
-        let now_ms = now().as_micros().div_euclid(1000);
-        now_ms.max(manifest.newest_ms().map_or(i64::MIN, |newest_ms| newest_ms + 1))
+    let mut shelf = Shelf::open(files, repository, now)?;
+    let mut taking = Taking {
+        crawl: &options.crawl,
+        pending: Pending::new(&options.crawl),
+        imported: Imported::default(),
+        last: String::new(),
+        languages: options.languages.then(Languages::new),
     };
-    let mut taking =
-        Taking { crawl, pending: Pending::new(crawl), imported: Imported::default(), last: String::new() };
-    for (index, one) in foreign.iter().enumerate() {
-        if manifest.imported.contains(&one.name) {
+    for one in foreign {
+        if shelf.knows(&one.name) {
             taking.imported.known += 1;
             continue;
         }
@@ -116,8 +122,7 @@ pub fn import(
                     progress(one, record.offset);
                     // Not before all is told of the last one.
                     if taking.pending.is_full() && is_document(&record) {
-                        let time = *inserted_ms.get_or_insert_with(|| now_ms(&manifest));
-                        taking.pending.write_part(files, &directory, &mut manifest, Some(time))?;
+                        shelf.put(&mut taking.pending)?;
                     }
                     taking.take(&record, one)?;
                 }
@@ -141,17 +146,20 @@ pub fn import(
             ),
             _ => {
                 taking.imported.files += 1;
-                manifest.imported.push(one.name.clone());
+                shelf.took(&one.name);
             }
         }
-        if taking.pending.len() >= ENOUGH_ROWS || index + 1 == foreign.len() {
-            if taking.pending.len() > 0 {
-                let time = inserted_ms.take().unwrap_or_else(|| now_ms(&manifest));
-                taking.pending.write_part(files, &directory, &mut manifest, Some(time))?;
-            }
-            manifest.write(files, repository)?;
-            inserted_ms = None;
+        if taking.pending.len() >= ENOUGH_ROWS {
+            shelf.put(&mut taking.pending)?;
+            shelf.commit()?;
         }
+    }
+    if taking.pending.len() > 0 {
+        shelf.put(&mut taking.pending)?;
+    }
+    // Also if nothing was taken, so that there is a repository.
+    if taking.imported.known < foreign.len() as u64 {
+        shelf.commit()?;
     }
     Ok(taking.imported)
 }
@@ -167,13 +175,15 @@ struct Taking<'a> {
     imported: Imported,
     /// The name of the record that was taken last, while more may be told of it; else it is empty.
     last: String,
+    /// Finds out in which languages documents are, if it is asked for.
+    languages: Option<Languages>,
 }
 
 impl Taking<'_> {
     fn take(&mut self, record: &StoredRecord<'_>, file: &Foreign) -> Result<(), IndexError> {
         if is_document(record) {
             self.last.clear();
-            if take(record, file, self.crawl, &mut self.pending, &mut self.imported)? {
+            if self.take_document(record, file)? {
                 self.last.push_str(record.fields.get("WARC-Record-ID").unwrap_or_default());
             }
             return Ok(());
@@ -201,99 +211,102 @@ impl Taking<'_> {
         }
         Ok(())
     }
-}
 
-/// Takes a document, and says whether it could.
-fn take(
-    record: &StoredRecord<'_>,
-    file: &Foreign,
-    crawl: &str,
-    pending: &mut Pending,
-    imported: &mut Imported,
-) -> Result<bool, IndexError> {
-    let revisit = record.kind() == Some(RecordType::Revisit);
-    let mut leave = |why: &str| imported.leave(&file.name, record.offset, why);
-    let Some(length) = record.length else {
-        leave(
-            "it shares a gzip member or Zstandard frame with other records, so that nothing finds it again: --copy gives each record one of its own",
-        );
-        return Ok(false);
-    };
-    let Some(url) = record.target_uri() else {
-        leave("it has no URL");
-        return Ok(false);
-    };
-    let Some(time) = record.date() else {
-        leave("it has no date, or none that can be read");
-        return Ok(false);
-    };
-    let response = record.response();
-    if response.is_none() && !revisit {
-        leave("it is no HTTP response");
-        return Ok(false);
-    }
-    let kind = response.as_ref().and_then(|response| response.field("content-type")).unwrap_or_default();
-    let kind = String::from_utf8_lossy(kind);
-    let (mime, parameters) = kind.split_once(';').unwrap_or((&kind, ""));
-    let mime = mime.trim().to_ascii_lowercase();
-    let charset = parameters.split(';').find_map(|parameter| {
-        let (name, value) = parameter.split_once('=')?;
-        name.trim()
-            .eq_ignore_ascii_case("charset")
-            .then(|| value.trim().trim_matches('"').to_ascii_uppercase())
-    });
-    let plain = |response: &&mattock_repository::http::Response<'_>| {
-        !revisit
-            && ["content-encoding", "transfer-encoding"].iter().all(|name| response.field(name).is_none())
-    };
-    let body = response.as_ref().filter(plain).map(|response| response.body);
-    let redirect = response.as_ref().and_then(|response| response.field("location")).unwrap_or_default();
-    let details = Details {
-        detected: body.and_then(|body| sniff(body, &mime)).unwrap_or_default(),
-        mime: &mime,
-        charset: charset.as_deref().unwrap_or_default(),
-        redirect: std::str::from_utf8(redirect).unwrap_or_default(),
-        truncated: record.fields.get("WARC-Truncated").map(|word| match word {
-            "time" => Truncated::Time,
-            "disconnect" => Truncated::Disconnect,
-            _ => Truncated::Length,
-        }),
-        revisit,
-        ..Details::default()
-    };
-    let said = record.fields.get("WARC-Payload-Digest").unwrap_or_default();
-    let digest = Digest::from_field(said);
-    // Of another algorithm: revisits are compared by it as it is.
-    let other_digest = spelled_digest(said).filter(|digest| !digest.starts_with("sha1:")).unwrap_or_default();
-    let pushed = match pending.push(&Instance {
-        url,
-        time_us: time.as_micros(),
-        status: response.as_ref().map_or(0, |response| response.status),
-        digest: digest.or_else(|| body.filter(|_| other_digest.is_empty()).map(|body| Digest::of(&[body]))),
-        other_digest: &other_digest,
-        file: &file.name,
-        offset: record.offset,
-        length,
-        crawl,
-        details,
-        depth: None,
-        took_ms: None,
-        inserted_ms: None,
-    }) {
-        Err(IndexError::TooFar { .. }) => {
+    /// Takes a document, and says whether it could.
+    fn take_document(&mut self, record: &StoredRecord<'_>, file: &Foreign) -> Result<bool, IndexError> {
+        let Taking { crawl, pending, imported, languages, .. } = self;
+        let revisit = record.kind() == Some(RecordType::Revisit);
+        let mut leave = |why: &str| imported.leave(&file.name, record.offset, why);
+        let Some(length) = record.length else {
             leave(
-                "it lies beyond 2 GiB, where the index has no number for it: --copy makes several files of this one",
+                "it shares a gzip member or Zstandard frame with other records, so that nothing finds it again: --copy gives each record one of its own",
             );
             return Ok(false);
+        };
+        let Some(url) = record.target_uri() else {
+            leave("it has no URL");
+            return Ok(false);
+        };
+        let Some(time) = record.date() else {
+            leave("it has no date, or none that can be read");
+            return Ok(false);
+        };
+        let response = record.response();
+        if response.is_none() && !revisit {
+            leave("it is no HTTP response");
+            return Ok(false);
         }
-        pushed => pushed?,
-    };
-    match pushed {
-        true => {
-            imported.instances += 1;
-            imported.revisits += u64::from(revisit);
+        let kind = response.as_ref().and_then(|response| response.field("content-type")).unwrap_or_default();
+        let kind = String::from_utf8_lossy(kind);
+        let (mime, parameters) = kind.split_once(';').unwrap_or((&kind, ""));
+        let mime = mime.trim().to_ascii_lowercase();
+        let charset = parameters.split(';').find_map(|parameter| {
+            let (name, value) = parameter.split_once('=')?;
+            name.trim()
+                .eq_ignore_ascii_case("charset")
+                .then(|| value.trim().trim_matches('"').to_ascii_uppercase())
+        });
+        let plain = |response: &&mattock_repository::http::Response<'_>| {
+            !revisit
+                && ["content-encoding", "transfer-encoding"].iter().all(|name| response.field(name).is_none())
+        };
+        let body = response.as_ref().filter(plain).map(|response| response.body);
+        let redirect = response.as_ref().and_then(|response| response.field("location")).unwrap_or_default();
+        let said = record.fields.get("WARC-Payload-Digest").unwrap_or_default();
+        let digest = Digest::from_field(said);
+        // Of another algorithm: revisits are compared by it as it is.
+        let other_digest =
+            spelled_digest(said).filter(|digest| !digest.starts_with("sha1:")).unwrap_or_default();
+        let digest =
+            digest.or_else(|| body.filter(|_| other_digest.is_empty()).map(|body| Digest::of(&[body])));
+        let found = languages.as_mut().and_then(|languages| match response.as_ref().filter(|_| !revisit) {
+            Some(response) => Some(languages.of_response(url, response, digest)),
+            None => languages.of_original(digest),
+        });
+        let details = Details {
+            languages: found.as_deref(),
+            detected: body.and_then(|body| sniff(body, &mime)).unwrap_or_default(),
+            mime: &mime,
+            charset: charset.as_deref().unwrap_or_default(),
+            redirect: std::str::from_utf8(redirect).unwrap_or_default(),
+            truncated: record.fields.get("WARC-Truncated").map(|word| match word {
+                "time" => Truncated::Time,
+                "disconnect" => Truncated::Disconnect,
+                _ => Truncated::Length,
+            }),
+            revisit,
+            ..Details::default()
+        };
+        let pushed = match pending.push(&Instance {
+            url,
+            time_us: time.as_micros(),
+            status: response.as_ref().map_or(0, |response| response.status),
+            digest,
+            other_digest: &other_digest,
+            file: &file.name,
+            offset: record.offset,
+            length,
+            crawl,
+            details,
+            depth: None,
+            took_ms: None,
+            inserted_ms: None,
+        }) {
+            Err(IndexError::TooFar { .. }) => {
+                leave(
+                    "it lies beyond 2 GiB, where the index has no number for it: --copy makes several files of this one",
+                );
+                return Ok(false);
+            }
+            pushed => pushed?,
+        };
+        match pushed {
+            true => {
+                imported.instances += 1;
+                imported.revisits += u64::from(revisit);
+            }
+            false => imported.leave(&file.name, record.offset, format!("`{url}` is no URL of the Web")),
         }
-        false => imported.leave(&file.name, record.offset, format!("`{url}` is no URL of the Web")),
+        Ok(pushed)
     }
-    Ok(pushed)
 }

@@ -51,6 +51,9 @@ pub struct Part {
     /// When the last of its rows was inserted, in ms since 1970; none if its rows do not say, which are those of version 3.
     #[serde(default)]
     pub inserted_ms: Option<i64>,
+    /// Whether languages were looked for in all of its documents.
+    #[serde(default)]
+    pub languages: bool,
 }
 
 /// How far a ledger is indexed.
@@ -90,6 +93,12 @@ impl Manifest {
         let text = format!("{MAGIC} {VERSION} {:08x}\n{json}\n", crc32fast::hash(json.as_bytes()));
         let path = Manifest::path(repository);
         files.write_atomic(&path, text.as_bytes()).map_err(IndexError::io("write", &path))
+    }
+
+    /// The name of the next part.
+    pub(crate) fn next_name(&mut self) -> String {
+        self.next += 1;
+        format!("part-{:06}.parquet", self.next)
     }
 
     /// Leaves the parts out that were made of ledgers, and gives them back.

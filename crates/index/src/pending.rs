@@ -11,7 +11,7 @@ use mattock_repository::{Details, Digest};
 use mattock_weburl::WebUrl;
 
 use crate::error::IndexError;
-use crate::manifest::{Manifest, Part};
+use crate::manifest::Part;
 use crate::part::PartWriter;
 use crate::rows::{Instance, Rows};
 
@@ -86,26 +86,25 @@ impl Pending {
         put(&mut self.bytes, surt, &instance, self.files.len() - 1);
     }
 
-    /// Writes a part of all that wait, and begins anew. If they are imported, they are inserted at this time, in ms since 1970.
+    /// Writes a part of all that wait into `file`, and begins anew. If they are imported, they are inserted at this time, in ms since 1970.
     pub(crate) fn write_part(
         &mut self,
         files: &Files,
         directory: &Path,
-        manifest: &mut Manifest,
+        file: String,
         imported_ms: Option<i64>,
-    ) -> Result<(), IndexError> {
-        manifest.next += 1;
-        let file = format!("part-{:06}.parquet", manifest.next);
+    ) -> Result<Part, IndexError> {
         let mut writer = PartWriter::create(files, &directory.join(&file))?;
         let bytes = &self.bytes;
         self.order.sort_unstable_by(|one, two| {
             one.prefix.cmp(&two.prefix).then_with(|| key(bytes, one.at).cmp(&key(bytes, two.at)))
         });
-        let (mut rows, mut newest_ms) = (Rows::default(), None);
+        let (mut rows, mut newest_ms, mut languages) = (Rows::default(), None, true);
         for entry in &self.order {
             let mut instance = take(bytes, entry.at, &self.files, &self.crawl).expect("it was put there");
             instance.inserted_ms = imported_ms.or(instance.inserted_ms);
             newest_ms = newest_ms.max(instance.inserted_ms);
+            languages &= instance.details.languages.is_some();
             let (surt, ..) = key(bytes, entry.at).expect("it was put there");
             let url = WebUrl::parse(instance.url).expect("it was parsed before");
             rows.push_keyed(&instance, &url, std::str::from_utf8(surt).expect("it was a text"))?;
@@ -118,11 +117,10 @@ impl Pending {
         }
         let bytes = writer.finish()?;
         let (rows, imported) = (self.order.len() as u64, imported_ms.is_some());
-        manifest.parts.push(Part { file, rows, bytes, imported, inserted_ms: newest_ms });
         self.bytes.clear();
         self.order.clear();
         self.files.clear();
-        Ok(())
+        Ok(Part { file, rows, bytes, imported, inserted_ms: newest_ms, languages })
     }
 }
 

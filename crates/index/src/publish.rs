@@ -25,10 +25,12 @@ use mattock_env::{File, Files, OpenMode, Random, is_url, located};
 
 use crate::error::IndexError;
 use crate::manifest::{Manifest, Part};
-use crate::snapshot::{lock, seal};
+use crate::snapshot::{lock, seal, wait_for_lock};
 
 /// A file with the same length is the same file if as much at its end is the same.
 const SEAL_BYTES: u64 = 4096;
+/// The directory of kept columns.
+const COLUMNS: &str = "columns";
 /// `part-000001`
 const PART_NAME_BYTES: usize = 11;
 
@@ -100,6 +102,15 @@ pub fn publish(
     replace: bool,
     told: &mut dyn FnMut(Sending<'_>) -> io::Result<()>,
 ) -> Result<Published, IndexError> {
+    // In a directory, whoever asks there meanwhile must not clear away parts that are in no list yet.
+    let _lock = match is_url(target) {
+        true => None,
+        false => {
+            let directory = Manifest::directory(target);
+            files.create_dir_all(&directory).map_err(IndexError::io("create", &directory))?;
+            Some(wait_for_lock(files, &directory)?)
+        }
+    };
     let before = match Manifest::read(files, target) {
         Err(IndexError::Damaged { .. }) => Manifest::default(),
         read => read?,
@@ -117,6 +128,7 @@ pub fn publish(
     let there = lengths(files, &items)?;
     told(Sending::Total(items.iter().map(|item| item.bytes).sum()))
         .map_err(IndexError::io("publish to", target))?;
+    remove_columns(files, target, &items)?;
     let mut published = Published { rows: manifest.rows(), ..Published::default() };
     for item in &items {
         told(Sending::File(&item.target)).map_err(IndexError::io("send", &item.target))?;
@@ -214,10 +226,10 @@ fn items(
             entries => entries.map_err(IndexError::io("list", &path)),
         }
     };
-    let columns = listed("columns")?
+    let columns = listed(COLUMNS)?
         .into_iter()
         .filter(|entry| entry.is_dir)
-        .map(|entry| format!("columns/{}/", entry.name));
+        .map(|entry| format!("{COLUMNS}/{}/", entry.name));
     let below: Vec<(String, &str)> = [(String::new(), ".cdxj"), ("analyzers/".to_owned(), ".wasm")]
         .into_iter()
         .chain(columns.map(|below| (below, ".parquet")))
@@ -276,6 +288,27 @@ fn is_same(files: &Files, source: &File, item: &Item, end: u64) -> io::Result<bo
     source.read_exact_at(&mut ends[0], at)?;
     files.open(&item.target, OpenMode::Read)?.read_exact_at(&mut ends[1], at)?;
     Ok(ends[0] == ends[1])
+}
+
+/// Removes kept values that the repository does not have (any more), before others come beside them: none may be there twice. Who reads meanwhile
+/// computes them.
+fn remove_columns(files: &Files, target: &Path, items: &[Item]) -> Result<(), IndexError> {
+    let sent: BTreeSet<&Path> = items.iter().map(|item| item.target.as_path()).collect();
+    let listed = |path: &Path| match files.list(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        entries => entries.map_err(IndexError::io("list", path)),
+    };
+    let columns = target.join(COLUMNS);
+    for column in listed(&columns)?.into_iter().filter(|entry| entry.is_dir) {
+        let directory = columns.join(column.name);
+        for entry in listed(&directory)?.into_iter().filter(|entry| entry.name.ends_with(".parquet")) {
+            let path = directory.join(entry.name);
+            if !sent.contains(path.as_path()) {
+                files.remove_file(&path).map_err(IndexError::io("remove", &path))?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Removes parts that neither the list that is there now names nor the one before it, with which somebody may still be reading.

@@ -159,7 +159,7 @@ impl Rows {
             known(mime),
             known(detected),
             known(charset),
-            known(languages),
+            languages.and_then(known),
             truncated.map(|truncated| truncated.as_str()),
             Some(instance.file),
             Some(segment(instance.file)),

@@ -59,6 +59,8 @@ pub struct Snapshot {
     manifest: Manifest,
     parts: Vec<PathBuf>,
     tail: Vec<RecordBatch>,
+    /// Whether languages were looked for in all documents of the tail.
+    tail_languages: bool,
     damaged: u64,
 }
 
@@ -75,8 +77,12 @@ impl Snapshot {
             manifest.forget_ledgers();
         }
         let mut reader = TailReader::new(files, &manifest, ledgers, options);
-        let (mut rows, mut tail) = (Rows::default(), Vec::new());
-        while reader.fill(|instance| rows.push(instance))? {
+        let (mut rows, mut tail, mut tail_languages) = (Rows::default(), Vec::new(), true);
+        let mut take = |rows: &mut Rows, instance: &Instance<'_>| {
+            tail_languages &= instance.details.languages.is_some();
+            rows.push(instance)
+        };
+        while reader.fill(|instance| take(&mut rows, instance))? {
             if rows.len() >= 8192 {
                 tail.push(rows.finish()?);
             }
@@ -86,7 +92,8 @@ impl Snapshot {
         }
         let directory = Manifest::directory(repository);
         let parts = manifest.parts.iter().map(|part| directory.join(&part.file)).collect();
-        Ok(Snapshot { repository: repository.to_path_buf(), manifest, parts, tail, damaged: reader.damaged })
+        let (repository, damaged) = (repository.to_path_buf(), reader.damaged);
+        Ok(Snapshot { repository, manifest, parts, tail, tail_languages, damaged })
     }
 
     /// Parquet files, each in the index' order.
@@ -107,6 +114,11 @@ impl Snapshot {
     /// Whether parts are among them whose rows do not say when they were inserted.
     pub fn has_undated(&self) -> bool {
         self.manifest.parts.iter().any(|part| part.inserted_ms.is_none())
+    }
+
+    /// Whether languages were looked for in all documents, so that a row without any has none.
+    pub fn has_languages(&self) -> bool {
+        self.tail_languages && self.manifest.parts.iter().all(|part| part.languages)
     }
 
     /// When the last row that a ledger has was inserted, in ms since 1970, as far as rows say.
@@ -168,7 +180,8 @@ pub fn update(
         if pending.is_full() || !more && pending.len() >= at_least.max(1) {
             updated.rows += pending.len() as u64;
             updated.parts += 1;
-            pending.write_part(files, &directory, &mut manifest, None)?;
+            let name = manifest.next_name();
+            manifest.parts.push(pending.write_part(files, &directory, name, None)?);
             manifest.covered = reader.covered(files)?;
             manifest.write(files, repository)?;
         }
@@ -188,13 +201,24 @@ pub fn update(
     Ok(updated)
 }
 
+const LOCK: &str = "lock";
+
+/// For who changes the list of parts, unless somebody else does.
 pub(crate) fn lock(files: &Files, directory: &Path) -> Result<File, IndexError> {
-    let path = directory.join("lock");
+    let path = directory.join(LOCK);
     let file = files.open(&path, OpenMode::CreateOrTruncate).map_err(IndexError::io("open", &path))?;
     match file.try_lock().map_err(IndexError::io("lock", &path))? {
         true => Ok(file),
         false => Err(IndexError::Locked { path }),
     }
+}
+
+/// The same, when they are done.
+pub(crate) fn wait_for_lock(files: &Files, directory: &Path) -> Result<File, IndexError> {
+    let path = directory.join(LOCK);
+    let file = files.open(&path, OpenMode::CreateOrTruncate).map_err(IndexError::io("open", &path))?;
+    file.lock().map_err(IndexError::io("lock", &path))?;
+    Ok(file)
 }
 
 /// Removes the parts that were made of ledgers: the next [`update`] makes them again. A list of parts that cannot be read is given up,

@@ -32,8 +32,8 @@ const ALIASES: [(&str, &str); 10] = [
     ("date", "fetch_time"),
 ];
 
-/// A column that the index has a place for, and no values: nobody works out languages while crawling. It is computed when a query names
-/// it, and can be kept.
+/// A column that the index has a place for, and values unless a crawl or an import was told not to look for languages, or is older than that.
+/// Where some are missing, all are computed when a query names it, and can be kept.
 const LANGUAGES: &str = "content_languages";
 
 /// Computed columns whose texts and lists are no longer than a URL or so.
@@ -111,6 +111,8 @@ pub(crate) struct Columns {
     index: SchemaRef,
     own: BTreeMap<String, Arc<dyn Analyzer>>,
     by_url: Option<ByUrl>,
+    /// Whether the index has the languages of all documents.
+    languages: bool,
 }
 
 impl Columns {
@@ -120,6 +122,7 @@ impl Columns {
             index,
             own: own.iter().map(|analyzer| (analyzer.name().to_string(), analyzer.clone())).collect(),
             by_url: None,
+            languages: false,
         }
     }
 
@@ -127,6 +130,11 @@ impl Columns {
     pub(crate) fn with_by_url(self, by_url: ByUrl) -> Columns {
         let known = self.index.field_with_name(URL_KEY).is_ok();
         Columns { by_url: known.then_some(by_url), ..self }
+    }
+
+    /// The same with the languages of the index, if it has all of them.
+    pub(crate) fn with_languages(self, languages: bool) -> Columns {
+        Columns { languages, ..self }
     }
 
     /// Those that are by URL.
@@ -141,7 +149,7 @@ impl Columns {
 
     /// The column of this name.
     pub(crate) fn find(&self, name: &str) -> Option<Column> {
-        if name == LANGUAGES && !self.own.contains_key(name) {
+        if name == LANGUAGES && !self.languages && !self.own.contains_key(name) {
             return built_in(name).map(analyzed);
         }
         if let Ok(field) = self.index.field_with_name(name) {

@@ -23,11 +23,12 @@ use datafusion::physical_plan::ExecutionPlan;
 
 use crate::by_url;
 use crate::columns::{Column, Origin};
+use crate::content::computed::{Computed, Kept, Value};
 use crate::content::exec::{Archives, ContentExec, Stores};
 use crate::content::meter::MeterExec;
 use crate::content::originals::Originals;
 use crate::content::tally::Tally;
-use crate::content::work::{Computed, Kept, Value, Work};
+use crate::content::work::Work;
 use crate::history;
 use crate::insertion::{self, INSERTION_TIME};
 use crate::kept::KeptColumn;
@@ -96,7 +97,11 @@ impl DocumentsTable {
     /// These columns of all rows that exist.
     fn rows<'a>(&self, names: impl Iterator<Item = &'a str>) -> Result<LogicalPlanBuilder> {
         let schema = self.metadata.schema();
-        let mut plan = scan_index(&self.metadata, names, self.undated)?;
+        let names: BTreeSet<&str> = names.collect();
+        let mut read = names.clone();
+        read.extend(self.dates.as_of_ms.map(|_| "fetch_time"));
+        read.extend(self.dates.inserted_by_ms.map(|_| insertion::column(&schema)));
+        let mut plan = scan_index(&self.metadata, read.iter().copied(), self.undated)?;
         if let Some(as_of_ms) = self.dates.as_of_ms {
             let date = lit(ScalarValue::TimestampMillisecond(Some(as_of_ms), Some("UTC".into())));
             plan = plan.filter(ident("fetch_time").lt_eq(date))?;
@@ -104,7 +109,10 @@ impl DocumentsTable {
         if let Some(date_ms) = self.dates.inserted_by_ms {
             plan = plan.filter(insertion::by(&schema, date_ms))?;
         }
-        Ok(plan)
+        if read.len() == names.len() {
+            return Ok(plan);
+        }
+        plan.project(names.into_iter().map(ident).collect::<Vec<Expr>>())
     }
 
     /// The rows of the index that are looked at.

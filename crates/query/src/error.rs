@@ -23,6 +23,12 @@ pub enum QueryError {
         /// Why.
         source: std::io::Error,
     },
+    /// Somebody else is keeping columns, or forgetting them.
+    #[error("{path} is locked: another process changes the kept columns of this repository", path = path.display())]
+    Locked {
+        /// The lock.
+        path: PathBuf,
+    },
     /// The answer cannot be written.
     #[error("the answer cannot be written: {0}")]
     Output(#[source] std::io::Error),

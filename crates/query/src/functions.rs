@@ -2,6 +2,7 @@
 //! which were written for Common Crawl's table run here as they are (`if` is in [`crate::sql::athena`]).
 
 mod any_match;
+mod pattern;
 mod regexp_extract;
 
 use std::sync::Arc;

@@ -21,9 +21,10 @@ use datafusion::common::Result;
 use datafusion::datasource::provider_as_source;
 use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder, ident};
 use mattock_analyze::Analyzer;
-use mattock_env::Files;
+use mattock_env::{File, Files, OpenMode};
 
 use crate::columns::data_type;
+use crate::error::QueryError;
 use crate::metadata::MetadataTable;
 use key::Key;
 use values::Values;
@@ -114,6 +115,19 @@ pub(crate) fn directories(files: &Files, dir: &Path, name: &str) -> std::io::Res
     let of_column = |entry: &str| entry.split_once('-').is_some_and(|(column, _)| column == name);
     let listed = files.list(&columns)?.into_iter().filter(|entry| entry.is_dir && of_column(&entry.name));
     Ok(listed.map(|entry| columns.join(entry.name)).collect())
+}
+
+/// The first file of a column has some number below this.
+pub(crate) const FIRST_NUMBERS: u32 = 1 << 20;
+
+/// Keeps others from changing kept columns as long as it is there.
+pub(crate) fn lock(files: &Files, dir: &Path) -> std::result::Result<File, QueryError> {
+    let path = dir.join(COLUMNS).join("lock");
+    let file = files.open(&path, OpenMode::CreateOrTruncate).map_err(QueryError::io(&path))?;
+    match file.try_lock().map_err(QueryError::io(&path))? {
+        true => Ok(file),
+        false => Err(QueryError::Locked { path }),
+    }
 }
 
 /// The name of a file.

@@ -36,6 +36,7 @@ mod kept;
 mod materialize;
 mod metadata;
 mod options;
+mod outcomes;
 mod pool;
 mod query;
 mod sampling;

@@ -53,9 +53,11 @@ impl Session {
         let directory = kept::directory(&inner.source.dir, analyzer.as_ref());
         let io = |error| QueryError::Io { path: directory.clone(), source: error };
         inner.files.create_dir_all(&directory).map_err(io)?;
+        let _lock = kept::lock(&inner.files, &inner.source.dir)?;
         let last =
             kept::parts_of(&inner.files, &directory).map_err(io)?.last_key_value().map(|(last, _)| *last);
-        let number = last.map_or(0, |last| last + 1);
+        // A name is not used again: who still reads what was forgotten must not take something else for it.
+        let number = last.map_or_else(|| self.draw() as u32 % kept::FIRST_NUMBERS, |last| last + 1);
         let schema = kept::schema(analyzer.as_ref());
         let mut writer = KeptWriter::new(&inner.files, directory.clone(), schema, UNREADABLE, number);
         let mut report = self.missing(&analyzer)?.run(&mut writer, progress, cancel)?;
@@ -67,6 +69,11 @@ impl Session {
     /// are gone.
     pub fn drop_kept(&self, name: &str) -> Result<Vec<PathBuf>, QueryError> {
         let inner = &self.inner;
+        let columns = inner.source.dir.join(kept::COLUMNS);
+        if inner.files.entry(&columns).map_err(QueryError::io(&columns))?.is_none() {
+            return Ok(Vec::new());
+        }
+        let _lock = kept::lock(&inner.files, &inner.source.dir)?;
         let directories = kept::directories(&inner.files, &inner.source.dir, name)
             .map_err(QueryError::io(&inner.source.dir.join(kept::COLUMNS)))?;
         for directory in &directories {

@@ -24,7 +24,7 @@ use crate::wib::plan::Planner;
 
 impl Session {
     /// The plan of a query for columns, `a, b, c`, of documents that fulfil a condition in either language, in the order of the columns `order`
-    /// of the index.
+    /// of the index. A condition with a sample that names no seed means the same sample every time it is asked for here.
     pub fn plan_selection(
         &self,
         columns: &str,
@@ -103,7 +103,8 @@ impl Session {
         {
             select.selection = Some(condition);
         }
-        self.plan_statement(statement, text, &[&head, text])
+        let mut seed = || *self.inner.selection_seed.get_or_init(|| self.draw());
+        self.plan_statement(statement, text, &[&head, text], &mut seed)
     }
 }
 

@@ -4,9 +4,9 @@
 //! both languages on the same table; a [`Query`] is run or explained. Calls block: no caller needs to know that there is
 //! a runtime inside.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use datafusion::arrow::array::Array as _;
@@ -16,11 +16,12 @@ use datafusion::catalog::{
 };
 use datafusion::common::DataFusionError;
 use datafusion::common::cast::as_timestamp_millisecond_array;
+use datafusion::common::tree_node::TreeNode as _;
 use datafusion::datasource::provider_as_source;
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 use datafusion::execution::{FunctionRegistry as _, SessionState, SessionStateBuilder};
 use datafusion::functions_aggregate::expr_fn::max;
-use datafusion::logical_expr::{LogicalPlanBuilder, ident};
+use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder, ident};
 use datafusion::prelude::{DataFrame, SessionConfig};
 use datafusion::sql::parser::Statement;
 use mattock_env::{Files, Random};
@@ -40,6 +41,7 @@ use crate::insertion;
 use crate::kept::KeptColumn;
 use crate::metadata::MetadataTable;
 use crate::options::{Language, Options};
+use crate::outcomes::{self, OUTCOMES};
 use crate::pool::SessionPool;
 use crate::query::{Dates, Query};
 use crate::sampling::{self, sampled};
@@ -76,6 +78,8 @@ pub(crate) struct Inner {
     state: SessionState,
     options: Options,
     random: Mutex<Random>,
+    /// The seed of selections that name none: the same condition means the same documents each time.
+    pub(crate) selection_seed: OnceLock<u64>,
 }
 
 /// The threads that compute. Whoever is done with them does not wait long for one that was told to stop and computes on.
@@ -112,7 +116,9 @@ impl Session {
             false => Arc::new(metadata.and(files, &source.others).map_err(QueryError::io(&source.dir))?),
         };
         let by_url = ByUrl::new(files, source.by_url.clone());
-        let columns = Columns::new(metadata.schema(), &options.analyzers).with_by_url(by_url);
+        let columns = Columns::new(metadata.schema(), &options.analyzers)
+            .with_by_url(by_url)
+            .with_languages(source.languages);
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(options.threads.max(1))
             .thread_name("mattock-query")
@@ -122,7 +128,19 @@ impl Session {
         let state = first_state(environment(files, &options)?, &options)?;
         let random = Mutex::new(options.random.clone());
         let files = files.clone();
-        let inner = Inner { runtime, files, source, columns, metadata, originals, state, options, random };
+        let selection_seed = OnceLock::new();
+        let inner = Inner {
+            runtime,
+            files,
+            source,
+            columns,
+            metadata,
+            originals,
+            state,
+            options,
+            random,
+            selection_seed,
+        };
         Ok(Session { inner: Arc::new(inner) })
     }
 
@@ -224,7 +242,7 @@ impl Session {
                 .hint(hint)
                 .into());
         }
-        self.plan_statement(statement, text, &[text])
+        self.plan_statement(statement, text, &[text], &mut || self.draw())
     }
 
     /// What is wrong with `text`.
@@ -232,24 +250,39 @@ impl Session {
         complain(text, &self.inner.columns, error)
     }
 
-    /// The plan of a statement that was made of `words`; complaints are about `text`.
+    /// The plan of a statement that was made of `words`; complaints are about `text`. Samples that name no seed have the one of `seed`.
     pub(crate) fn plan_statement(
         &self,
         mut statement: Statement,
         text: &str,
         words: &[&str],
+        seed: &mut dyn FnMut() -> u64,
     ) -> Result<Query, QueryError> {
         let complain = |error: DataFusionError| self.complain(text, &error);
         let named = rewrite::named(words, &self.inner.columns);
-        let state = self.state_for(named.iter().any(Column::is_wide));
-        let seeds = rewrite::rewrite(text, &mut statement, &named, &mut || self.draw())?;
+        let wide: BTreeSet<String> = named
+            .iter()
+            .filter(|column| column.is_wide())
+            .map(|column| column.field.name().clone())
+            .collect();
+        let mut state = self.state();
+        let seeds = rewrite::rewrite(text, &mut statement, &named, seed)?;
         let dates = self.dates(!seeds.is_empty())?;
         let tally = Arc::new(Tally::default());
         let table = self.table(named, dates, None, &tally)?;
-        state.schema_for_ref(DOCUMENTS)?.register_table(DOCUMENTS.to_owned(), Arc::new(table))?;
+        let tables = state.schema_for_ref(DOCUMENTS)?;
+        tables.register_table(DOCUMENTS.to_owned(), Arc::new(table))?;
+        if !self.inner.source.ledgers.is_empty() {
+            let table = outcomes::table(&self.inner.files, &self.inner.source.ledgers, dates)?;
+            tables.register_table(OUTCOMES.to_owned(), table)?;
+        }
         let plan = self.inner.runtime.block_on(state.statement_to_plan(statement)).map_err(complain)?;
         // Types are checked by the analyzer, whose complaints are about the text too.
         let plan = state.optimize(&plan).map_err(complain)?;
+        // A word of the text need not be the column of that name.
+        if reads(&plan, &wide)? {
+            self.narrow(&mut state);
+        }
         Ok(Query { session: self.clone(), state, plan, tally, seeds, dates })
     }
 
@@ -265,10 +298,14 @@ impl Session {
     pub(crate) fn state_for(&self, wide: bool) -> SessionState {
         let mut state = self.state();
         if wide {
-            let config = state.config_mut();
-            *config = config.clone().with_batch_size(self.inner.options.wide_batch_rows());
+            self.narrow(&mut state);
         }
         state
+    }
+
+    fn narrow(&self, state: &mut SessionState) {
+        let config = state.config_mut();
+        *config = config.clone().with_batch_size(self.inner.options.wide_batch_rows());
     }
 
     /// The table with the columns of the index and `named`.
@@ -319,7 +356,7 @@ impl Session {
         })
     }
 
-    fn draw(&self) -> u64 {
+    pub(crate) fn draw(&self) -> u64 {
         let mut random = self.inner.random.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         // Seeds are said, written down and typed again: ten digits are enough.
         random.below(10_000_000_000)
@@ -354,6 +391,19 @@ impl Session {
         let times = as_timestamp_millisecond_array(batch.column(0))?;
         Ok(times.is_valid(0).then(|| times.value(0)))
     }
+}
+
+/// Whether one of these columns is read anywhere in a plan.
+fn reads(plan: &LogicalPlan, columns: &BTreeSet<String>) -> Result<bool, DataFusionError> {
+    if columns.is_empty() {
+        return Ok(false);
+    }
+    plan.exists(|node| {
+        let LogicalPlan::TableScan(scan) = node else { return Ok(false) };
+        let is_asked = scan.projected_schema.fields().iter().any(|field| columns.contains(field.name()));
+        let in_filter = scan.filters.iter().flat_map(|filter| filter.column_refs());
+        Ok(is_asked || in_filter.into_iter().any(|column| columns.contains(&column.name)))
+    })
 }
 
 /// What every query of a session begins with.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
-use mattock_index::Snapshot;
+use mattock_index::{LedgerSource, Snapshot};
 
 /// Where the documents are.
 #[derive(Clone)]
@@ -26,10 +26,14 @@ pub struct Source {
     pub tail: Vec<RecordBatch>,
     /// Whether parts are among them whose rows do not say when they were inserted, though the schema has a column for it.
     pub undated: bool,
+    /// Whether rows say in which languages documents are, if the schema has a column for it; otherwise it is computed.
+    pub languages: bool,
     /// What was inserted by then is all there, while something is under way that may be committed with a time since: milliseconds since 1970.
     pub settled_ms: Option<i64>,
     /// Parts whose rows are not asked for: a revisit may repeat what one of them has.
     pub others: Vec<PathBuf>,
+    /// The ledgers of the crawl, if it is one: the table `outcomes` is read from them.
+    pub ledgers: Vec<LedgerSource>,
     /// The path of the archive file that rows name.
     pub archive: Arc<dyn Fn(&str) -> PathBuf + Send + Sync>,
     /// The directory of values by URL (`in_degree.parquet` and the like); `None` if there are none. Called when a query names one of them.
@@ -46,8 +50,10 @@ impl Source {
             parts,
             tail,
             undated: false,
+            languages: false,
             settled_ms: None,
             others: Vec::new(),
+            ledgers: Vec::new(),
             archive: Arc::new(move |name| mattock_env::located(&archives, name)),
             by_url: Arc::new(|| Ok(None)),
         }
@@ -62,8 +68,10 @@ impl From<Snapshot> for Source {
             parts: snapshot.parts().to_vec(),
             tail: snapshot.tail().to_vec(),
             undated: snapshot.has_undated(),
+            languages: snapshot.has_languages(),
             settled_ms: None,
             others: Vec::new(),
+            ledgers: Vec::new(),
             archive: Arc::new(move |name| snapshot.archive(name)),
             by_url: Arc::new(|| Ok(None)),
         }

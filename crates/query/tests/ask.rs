@@ -371,3 +371,30 @@ fn an_empty_repository_has_no_rows() {
     );
     assert_eq!(sql(&session, "select count(*) as n from documents"), [r#"{"n":0}"#]);
 }
+
+#[test]
+fn two_scans_of_one_query_find_their_originals_side_by_side() {
+    let mut docs = pages(60);
+    let body = docs[3].body.clone();
+    docs.iter_mut().skip(1).step_by(2).for_each(|doc| doc.body = body.clone());
+    docs.iter_mut().for_each(|doc| doc.mime = Some("text/html"));
+    let world = World::new(docs);
+    let both = "select count(title) as n from documents union all select count(charset) as n from documents";
+    for _ in 0..5 {
+        assert_eq!(sql(&world.session(), both), [r#"{"n":60}"#; 2]);
+    }
+}
+
+#[test]
+fn a_condition_with_a_sample_means_the_same_documents_each_time() {
+    let world = World::new(pages(200));
+    let session = world.session();
+    let asked = || {
+        let query = session.plan_selection("url", Some("sampled(0.3)"), &[]).unwrap();
+        assert_eq!(query.seeds().len(), 1);
+        run(query).0
+    };
+    let first = asked();
+    assert!(first.len() > 20 && first.len() < 120, "{}", first.len());
+    assert_eq!(first, asked());
+}

@@ -6,6 +6,7 @@ mod by_url;
 mod keep;
 mod language;
 mod memory;
+mod outcomes;
 mod same_rows;
 mod samples;
 mod sinks;

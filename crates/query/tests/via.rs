@@ -54,6 +54,17 @@ fn what_came_later_was_not_there_as_of_a_date() {
 }
 
 #[test]
+fn it_goes_with_samples_and_with_what_was_inserted_by_a_date() {
+    let mut dated = world();
+    let docs = dated.docs.drain(..).map(|doc| Doc { inserted_ms: Some(doc.time_ms + 5), ..doc }).collect();
+    let dated = World::new(docs);
+    let sample = "[samplingProb=1, samplingSeed=7] select name, via";
+    assert_eq!(wib(&dated.session(), sample), wib(&dated.session(), "select name, via"));
+    let session = dated.session_with(|options| options.inserted_by_ms = Some(START_MS + 4 * DAY_MS + 5));
+    assert_eq!(sql(&session, "select url from documents where via is not null").len(), 2);
+}
+
+#[test]
 fn it_goes_with_computed_columns_and_says_what_it_reads() {
     let world = world();
     let session = world.session();

@@ -23,6 +23,8 @@ pub(crate) struct Model {
     script: Script,
     bits: u32,
     languages: Vec<&'static str>,
+    /// What each costs for being rare.
+    priors: Vec<u32>,
     /// By bucket, then by language.
     costs: &'static [u8],
 }
@@ -47,10 +49,12 @@ fn read(file: &'static [u8]) -> Option<Vec<Model>> {
         let (codes, after) = after.split_at_checked(3 * usize::from(languages))?;
         let (costs, after) = after.split_at_checked(usize::from(languages) << bits)?;
         rest = after;
-        let languages = codes.chunks(3).map(std::str::from_utf8).collect::<Result<_, _>>().ok()?;
+        let languages: Vec<&str> = codes.chunks(3).map(std::str::from_utf8).collect::<Result<_, _>>().ok()?;
+        let prior = |language| if COMMON.contains(language) { 0 } else { RARE_COST };
         models.push(Model {
             script: *SCRIPTS.get(usize::from(script))?,
             bits: u32::from(bits),
+            priors: languages.iter().map(prior).collect(),
             languages,
             costs,
         });
@@ -90,13 +94,21 @@ pub(crate) struct Costs<'m> {
     model: &'m Model,
     hint: Option<usize>,
     sums: Vec<u32>,
+    /// What came last: small numbers, of which the processor adds more at once.
+    last: Vec<u16>,
+    /// Grams in it.
+    last_count: usize,
     letters: usize,
 }
+
+/// So many costs at most fit into a small number.
+const LAST_MAX: usize = u16::MAX as usize / u8::MAX as usize;
 
 impl<'m> Costs<'m> {
     pub(crate) fn new(model: &'m Model, hint: Option<&str>) -> Costs<'m> {
         let hint = hint.and_then(|hint| model.place(hint));
-        Costs { model, hint, sums: vec![0; model.languages.len()], letters: 0 }
+        let count = model.languages.len();
+        Costs { model, hint, sums: vec![0; count], last: vec![0; count], last_count: 0, letters: 0 }
     }
 
     /// Adds a word, which has a blank on either side.
@@ -104,23 +116,36 @@ impl<'m> Costs<'m> {
         self.letters += word.len() - 2;
         for length in [2, 3] {
             for gram in word.windows(length) {
-                for (sum, cost) in self.sums.iter_mut().zip(self.model.costs(gram)) {
-                    *sum += u32::from(*cost);
+                if self.last_count == LAST_MAX {
+                    self.add_last();
                 }
+                for (sum, cost) in self.last.iter_mut().zip(self.model.costs(gram)) {
+                    *sum += u16::from(*cost);
+                }
+                self.last_count += 1;
             }
         }
     }
 
+    fn add_last(&mut self) {
+        for (sum, last) in self.sums.iter_mut().zip(&mut self.last) {
+            *sum += u32::from(std::mem::take(last));
+        }
+        self.last_count = 0;
+    }
+
     pub(crate) fn add(&mut self, other: &Costs<'_>) {
         self.letters += other.letters;
-        for (sum, other) in self.sums.iter_mut().zip(&other.sums) {
-            *sum += other;
+        for (sum, (other, last)) in self.sums.iter_mut().zip(other.sums.iter().zip(&other.last)) {
+            *sum += other + u32::from(*last);
         }
     }
 
     pub(crate) fn clear(&mut self) {
         self.letters = 0;
         self.sums.fill(0);
+        self.last.fill(0);
+        self.last_count = 0;
     }
 
     pub(crate) fn letters(&self) -> usize {
@@ -133,10 +158,8 @@ impl<'m> Costs<'m> {
             return None;
         }
         (0..self.sums.len()).min_by_key(|&place| {
-            let rare = !COMMON.contains(&self.model.languages[place]);
-            let prior =
-                if rare { RARE_COST } else { 0 } + if self.hint == Some(place) { 0 } else { HINT_WORTH };
-            self.sums[place] + prior
+            let hinted = if self.hint == Some(place) { 0 } else { HINT_WORTH };
+            self.sums[place] + u32::from(self.last[place]) + self.model.priors[place] + hinted
         })
     }
 }

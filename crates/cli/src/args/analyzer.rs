@@ -9,30 +9,21 @@ use mattock_crawl::units::parse_size;
 #[derive(Debug, clap::Args)]
 pub(crate) struct LoadedArgs {
     /// Load a column of your own: a WebAssembly module, whose file has the column's name. May be given several times. Those in
-    /// `DIR/analyzers` are found by name
+    /// `DIR/analyzers`, and those that the crawl's configuration names, are found by name
     #[arg(long = "analyzer", value_name = "FILE")]
     pub(crate) analyzers: Vec<PathBuf>,
 
-    /// Steps that a loaded analyzer may take for one document
-    #[arg(
-        long,
-        value_name = "N",
-        env = "MATTOCK_ANALYZER_FUEL",
-        default_value_t = 1_000_000_000,
-        hide_short_help = true
-    )]
-    pub(crate) analyzer_fuel: u64,
+    /// Take the section `[analyzers]` of this configuration instead of that of the crawl
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    pub(crate) config: Option<PathBuf>,
 
-    /// Memory that a loaded analyzer may have, like 64MiB
-    #[arg(
-        long,
-        value_name = "SIZE",
-        env = "MATTOCK_ANALYZER_MEMORY",
-        value_parser = parse_size,
-        default_value = "64MiB",
-        hide_short_help = true
-    )]
-    pub(crate) analyzer_memory: u64,
+    /// Steps that a loaded analyzer may take for one document; a billion if nothing is said
+    #[arg(long, value_name = "N", env = "MATTOCK_ANALYZER_FUEL", hide_short_help = true)]
+    pub(crate) analyzer_fuel: Option<u64>,
+
+    /// Memory that a loaded analyzer may have; 64MiB if nothing is said
+    #[arg(long, value_name = "SIZE", env = "MATTOCK_ANALYZER_MEMORY", value_parser = parse_size, hide_short_help = true)]
+    pub(crate) analyzer_memory: Option<u64>,
 }
 
 /// Arguments of `mattock analyzer`.
@@ -55,7 +46,7 @@ pub(crate) enum AnalyzerWhat {
 #[derive(Debug, clap::Args)]
 #[command(args_override_self = true)]
 pub(crate) struct ListArgs {
-    /// The crawl's directory, or that of a repository, whose `analyzers` are listed as well
+    /// The crawl's directory, or that of a repository, whose own analyzers are listed as well
     #[arg(value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
 

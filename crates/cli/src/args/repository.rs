@@ -204,6 +204,11 @@ pub(crate) struct ImportArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
 
+    /// Do not look up in which languages documents are: faster, but the column `content_languages` then reads all of them each time it is asked
+    /// for
+    #[arg(long)]
+    pub(crate) no_languages: bool,
+
     /// Print one JSON object with what was found
     #[arg(long)]
     pub(crate) json: bool,

@@ -6,7 +6,7 @@ use mattock_analyze::Analyzer;
 use mattock_env::Env;
 use mattock_wasm::{Language, template};
 
-use crate::analyzers;
+use crate::analyzers::Analyzers;
 use crate::args::analyzer::{AnalyzerArgs, AnalyzerLanguage, AnalyzerWhat, ListArgs, NewArgs};
 use crate::exit::{Ended, Usage};
 use crate::output;
@@ -24,14 +24,13 @@ fn list(args: &ListArgs) -> anyhow::Result<Ended> {
         show(analyzer.as_ref())?;
     }
     output::print("http_<header>  Text         any header field: http_content_type, http_server, …\n")?;
-    for path in &args.loaded.analyzers {
-        show(analyzers::load_file(&env.files, &args.loaded, path)?.as_ref())?;
+    let analyzers = Analyzers::find(&env, &args.loaded, args.dir.as_deref())?;
+    for path in analyzers.named() {
+        show(analyzers.load_file(path)?.as_ref())?;
     }
     let mut ended = Ended::Done;
-    let of_repository =
-        args.dir.as_deref().map(|dir| analyzers::of_repository(&env.files, dir)).transpose()?;
-    for path in of_repository.unwrap_or_default() {
-        match analyzers::load_file(&env.files, &args.loaded, &path) {
+    for path in analyzers.known() {
+        match analyzers.load_file(path) {
             Ok(analyzer) => show(analyzer.as_ref())?,
             Err(error) => {
                 say!("error: {error:#}");

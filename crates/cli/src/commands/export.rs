@@ -26,7 +26,7 @@ use mattock_query::{Cancel, QueryError, Report, Session};
 
 use crate::args::repository::{ExportArgs, ExportFormat};
 use crate::args::rows::RowFormat;
-use crate::commands::query::{failures, shown};
+use crate::commands::query::{failures, sampled, shown};
 use crate::exit::{Ended, Usage};
 use crate::output;
 use crate::places::{self, Places};
@@ -70,6 +70,11 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<Ended> {
         cancel: &cancel,
         bar: &bar,
     };
+    // What it means is told before it is done, and is the same in all passes.
+    let query = session.plan_selection("url", args.condition.as_deref(), &[])?;
+    if !query.seeds().is_empty() {
+        say!("{}", sampled(query.seeds(), query.dates()));
+    }
     let exported = match format {
         Some(format) => export.columns(args, format),
         None => export.archive(args.format, &args.output),

@@ -122,7 +122,7 @@ impl Texts<'_> {
             Value::Text(text) => text,
             _ => String::new(),
         };
-        let options = Options { raw_text: true, text_bytes_max: SIMHASH_BYTES_MAX, ..Options::default() };
+        let options = Options { raw_text: true, raw_text_bytes_max: SIMHASH_BYTES_MAX, ..Options::default() };
         let kind = parse_response(head).and_then(|response| response.field("content-type"));
         let kind = kind.and_then(|kind| std::str::from_utf8(kind).ok());
         // As crawls make it; 0 is that of no text.

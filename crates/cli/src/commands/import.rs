@@ -5,8 +5,9 @@ mod copy;
 use std::path::{Path, PathBuf};
 
 use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressStyle};
-use mattock_env::is_url;
-use mattock_index::{Foreign, Imported};
+use mattock_crawl::SavedCrawl;
+use mattock_env::{UnixTime, is_url};
+use mattock_index::{Foreign, ImportOptions, Imported};
 
 use crate::args::repository::ImportArgs;
 use crate::exit::{Ended, Usage};
@@ -23,7 +24,7 @@ pub(crate) fn run(args: &ImportArgs) -> anyhow::Result<Ended> {
     let root = places::absolute(&args.dir)?;
     let cancel = progress::interruptible();
     let (mut foreign, mut uncopied) = (Vec::new(), Vec::new());
-    let mut total = 0;
+    let (mut total, mut untold) = (0, 0);
     for path in &args.archives {
         let path = places::absolute(path)?;
         let found = env.files.entry(&path)?.filter(|entry| !entry.is_dir);
@@ -40,6 +41,7 @@ pub(crate) fn run(args: &ImportArgs) -> anyhow::Result<Ended> {
                 };
                 foreign.extend(copied.files);
                 uncopied.extend(copied.untaken);
+                untold += copied.untold;
             }
             false => foreign.push(in_place(&root, path)?),
         }
@@ -49,20 +51,26 @@ pub(crate) fn run(args: &ImportArgs) -> anyhow::Result<Ended> {
         ProgressStyle::with_template("{bar:30} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left  {msg}");
     let bar = ProgressBar::new(total).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
     let (mut before, mut file) = (0, String::new());
-    let name = args.name.clone().unwrap_or_else(|| name_of(&root));
-    let mut imported =
-        mattock_index::import(&env.files, &root, &foreign, &name, &|| env.clock.unix(), |one, offset| {
-            if one.name != file {
-                file.clone_from(&one.name);
-                before = 0;
-                bar.set_message(one.path.file_name().unwrap_or_default().to_string_lossy().into_owned());
-            }
-            progress::stop_if(&cancel, &bar, STOPPED);
-            bar.inc(offset.saturating_sub(before));
-            before = offset;
-        })?;
+    let crawl = args.name.clone().unwrap_or_else(|| name_of(&root));
+    let options = ImportOptions { crawl, languages: !args.no_languages };
+    // Later than the crawl's last checkpoint, whatever the clock says.
+    let now = || {
+        let checkpoint =
+            SavedCrawl::open(&env, &root).map_or_else(|_| UnixTime::default(), |saved| saved.time());
+        env.clock.unix().max(UnixTime::from_micros(checkpoint.as_micros() + 1000))
+    };
+    let mut imported = mattock_index::import(&env.files, &root, &foreign, &options, &now, |one, offset| {
+        if one.name != file {
+            file.clone_from(&one.name);
+            before = 0;
+            bar.set_message(one.path.file_name().unwrap_or_default().to_string_lossy().into_owned());
+        }
+        progress::stop_if(&cancel, &bar, STOPPED);
+        bar.inc(offset.saturating_sub(before));
+        before = offset;
+    })?;
     bar.finish_and_clear();
-    imported.untaken_count += uncopied.len() as u64;
+    imported.untaken_count += uncopied.len() as u64 + untold;
     imported.untaken.splice(0..0, uncopied);
     if args.json {
         output::print_json(&serde_json::json!({

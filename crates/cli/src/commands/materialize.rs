@@ -40,6 +40,8 @@ pub(crate) fn run(args: &MaterializeArgs) -> anyhow::Result<Ended> {
     bar.finish_and_clear();
     let values = HumanCount(kept.report.rows);
     match kept.files.as_slice() {
+        [] if kept.report.cancelled => say!("Stopped: nothing new was kept."),
+        [] if !kept.report.failures.is_empty() => say!("Nothing new was kept."),
         [] => say!("Nothing new: every document's `{}` is kept already.", args.column),
         [file] => say!("{values} values are kept in {}", file.display()),
         files => say!("{values} values are kept in {} files in {}", files.len(), kept.directory.display()),

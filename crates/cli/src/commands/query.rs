@@ -95,7 +95,7 @@ fn ask(env: &Env, args: &QueryArgs, query: Query) -> anyhow::Result<Report> {
 }
 
 /// What draws the same sample again.
-fn sampled(seeds: &[u64], dates: Dates) -> String {
+pub(crate) fn sampled(seeds: &[u64], dates: Dates) -> String {
     let seeds: Vec<String> = seeds.iter().map(u64::to_string).collect();
     let mut out = format!("sample: seed {}", seeds.join(", "));
     let text = |date: Option<i64>| date.map(crate::times::text);

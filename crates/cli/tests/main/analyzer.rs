@@ -113,6 +113,35 @@ fn a_repository_has_its_own_and_keeps_them() {
 }
 
 #[test]
+fn a_configuration_names_some() {
+    let scratch = repository("analyzer_config");
+    Files::real().create_dir_all(&scratch.path().join("mine")).unwrap();
+    write_module(&scratch, "mine/even_bytes.wasm", EVEN_BYTES);
+    scratch.write(
+        "mine/ours.toml",
+        "[analyzers]\nmodules = [\"even_bytes.wasm\", \"gone.wasm\"]\nfuel = 1000\n",
+    );
+    let query = ["query", "pages", "select even_bytes where name = \"http://example.org/c\""];
+    let configured = ["--config", "mine/ours.toml"];
+    assert_eq!(lines(&scratch.mattock(&[&query[..], &configured].concat())), [r#"{"even_bytes":4}"#]);
+    let starved = scratch.mattock(&[&query[..], &configured, &["--analyzer-fuel", "3"]].concat());
+    assert!(stderr(&starved).contains("used up its fuel of 3 steps"), "{starved:?}");
+    let gone = scratch.mattock(&[&["query", "pages", "select gone"], &configured[..]].concat());
+    assert!(stderr(&gone).contains("mine/gone.wasm: "), "{gone:?}");
+    let missing = scratch.mattock(&[&query[..], &["--config", "none.toml"]].concat());
+    assert!(missing.status.code() == Some(2) && stderr(&missing).contains("none.toml"), "{missing:?}");
+    // A crawl keeps where they are, for whoever asks it from wherever; nothing at this address may be connected to.
+    let crawl = ["crawl", "--out", "site", "--retries", "0", "http://127.0.0.1:9/"];
+    let crawled = scratch.mattock(&[&crawl[..], &configured].concat());
+    assert!(stderr(&crawled).contains("not one page came in"), "{crawled:?}");
+    assert!(scratch.mattock(&["import", "site", "pages.warc"]).status.success());
+    let query = ["query", "site", "select even_bytes where name = \"http://example.org/c\""];
+    assert_eq!(lines(&scratch.mattock(&query)), [r#"{"even_bytes":4}"#]);
+    let list = scratch.mattock(&["analyzer", "list", "site"]);
+    assert!(String::from_utf8_lossy(&list.stdout).contains("\neven_bytes     Integer"), "{list:?}");
+}
+
+#[test]
 fn what_cannot_be_loaded_is_refused_with_a_reason() {
     let scratch = repository("analyzer_refused");
     write_module(&scratch, "title.wasm", ADDRESS);

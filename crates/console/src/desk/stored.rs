@@ -93,13 +93,16 @@ impl Desk {
             return Ok((instance, page));
         };
         let others = self.instances(&original)?;
-        // The visit that it names; of a crawl, the first one.
+        // The visit that it names, or else one that brought the same; never another document's body.
         let is_it =
             |stored: &&Stored| page.repeats_time.is_some_and(|time| stored.seconds == time.as_seconds());
-        match self.read(others.iter().find(is_it).or(others.first())) {
-            Ok((_, original)) => Ok((instance, page.with_body_of(original))),
-            Err(_) => Ok((instance, page)),
-        }
+        let read = |stored: &Stored| self.read(Some(stored)).ok().map(|(_, found)| found);
+        let named = others.iter().find(is_it).and_then(read).filter(|found| found.repeats().is_none());
+        let same = || others.iter().filter_map(read).find(|found| page.is_repeated_by(found));
+        Ok(match named.or_else(same) {
+            Some(original) => (instance, page.with_body_of(original)),
+            None => (instance, page),
+        })
     }
 
     /// What is stored of a URL, by number: what the crawl's ledgers have, then what was imported.

@@ -1,7 +1,7 @@
 //! Pages of archives that were imported are shown as those of a crawl are, with and without a crawl.
 
 use mattock_env::{Env, Files};
-use mattock_index::{Foreign, import};
+use mattock_index::{Foreign, ImportOptions, import};
 
 use crate::client::{Scratch, ask, console};
 
@@ -29,7 +29,8 @@ fn imported_pages_are_shown() {
     let foreign = [Foreign { path, name: "pages.warc".into() }];
     let env = Env::real();
     let now = || env.clock.unix();
-    import(&env.files, &scratch.0, &foreign, "pages", &now, |_, _| {}).expect("it can be imported");
+    import(&env.files, &scratch.0, &foreign, &ImportOptions::named("pages"), &now, |_, _| {})
+        .expect("it can be imported");
     let (_console, address) = console(&scratch.0, None);
     let get = |what: &str, url: &str, more: &str| {
         let response = ask(address, &format!("GET /{what}?u={url}{more}"), &[], "");

@@ -17,7 +17,8 @@ use mattock_weburl::WebUrl;
 
 use super::links::{self, LinkConfig};
 use super::{
-    CheckpointOptions, ConfigError, RawBudget, RawConfig, RawFetch, RawOrder, RawScope, steering, values,
+    AnalyzerOptions, CheckpointOptions, ConfigError, RawBudget, RawConfig, RawFetch, RawOrder, RawScope,
+    steering, values,
 };
 use crate::LinkRules;
 use crate::steer::log::LogOptions;
@@ -101,6 +102,10 @@ pub struct Config {
     pub archive_dictionary: bool,
     /// Payloads that are remembered, for those that come again to become revisits.
     pub archive_revisits: usize,
+    /// Whether languages of pages are looked for as they come.
+    pub archive_languages: bool,
+    /// Columns of one's own, for queries.
+    pub analyzers: AnalyzerOptions,
     /// When the state is saved.
     pub checkpoint: CheckpointOptions,
     /// How fast, if nobody says otherwise.
@@ -173,7 +178,7 @@ fn list<T>(
 impl Config {
     pub(super) fn new(raw: &RawConfig, files: Files) -> Result<Config, ConfigError> {
         let RawConfig { crawl, links, politeness, identity, fetch, network, tls, archive, .. } = raw;
-        let RawConfig { checkpoint, speed, schedule, watch, log, .. } = raw;
+        let RawConfig { analyzers, checkpoint, speed, schedule, watch, log, .. } = raw;
         // Who crawls the whole Web has enough other hosts to turn to.
         let gentle = match crawl.budget {
             Some(RawBudget::Broad) => BROAD_DELAY,
@@ -285,6 +290,8 @@ impl Config {
             archive_compression: super::archive::compression(archive)?,
             archive_dictionary: super::archive::dictionary(archive)?,
             archive_revisits: super::archive::revisits(archive)?,
+            archive_languages: archive.languages.unwrap_or(true),
+            analyzers: super::analyzers::analyzers(analyzers)?,
             checkpoint: super::checkpoint::checkpoint(checkpoint)?,
             speed: steering::speed(speed)?,
             schedule: steering::schedule(schedule)?,

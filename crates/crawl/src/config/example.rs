@@ -171,6 +171,17 @@ dictionary = false
 # A page whose bytes are those of one of so many stored before it, by the same partition, is stored as a revisit: a record
 # that says where they are. Some 200 bytes of memory each; 0: every page is stored whole. (free)
 revisits = 50000
+# Whether it is looked up in each page's text in which languages it is, for the column `content_languages` of the index. Without it queries work that
+# out from the archive when it is asked for. (free)
+languages = true
+
+[analyzers]
+# Columns of your own, which queries of this crawl find by their names: WebAssembly modules, relative to this file. (free)
+# modules = ["word_count.wasm"]
+# Steps that such a module may take for one document. (free)
+fuel = 1000000000
+# And the memory that it may have. (free)
+memory = "64MiB"
 
 [checkpoint]
 # The whole state is saved at the latest after this time: what a crash can cost. (live)

@@ -4,6 +4,7 @@
 //! other ([`RawConfig::or`]: flags over environment over file over what the crawl was begun with) and then checked
 //! once, by [`RawConfig::check`], into a [`Config`] whose fields need no further questions.
 
+mod analyzers;
 mod archive;
 mod checked;
 mod checkpoint;
@@ -14,6 +15,7 @@ mod steering;
 mod unknown;
 mod values;
 
+pub use analyzers::AnalyzerOptions;
 pub(crate) use archive::REVISITS_MAX;
 pub use archive::RawCompression;
 pub use checked::Config;
@@ -21,8 +23,8 @@ pub use checkpoint::CheckpointOptions;
 pub use example::EXAMPLE;
 pub use links::LinkConfig;
 pub use raw::{
-    RawArchive, RawBudget, RawCheckpoint, RawConfig, RawCrawl, RawFetch, RawIdentity, RawLinks, RawLog,
-    RawNetwork, RawOrder, RawPoliteness, RawScope, RawSpeed, RawTls, RawWatch,
+    RawAnalyzers, RawArchive, RawBudget, RawCheckpoint, RawConfig, RawCrawl, RawFetch, RawIdentity, RawLinks,
+    RawLog, RawNetwork, RawOrder, RawPoliteness, RawScope, RawSpeed, RawTls, RawWatch,
 };
 pub use steering::RawSchedule;
 pub use unknown::nearest;

@@ -260,6 +260,20 @@ section! {
         dictionary: bool,
         /// Payloads that are remembered.
         revisits: usize,
+        /// Whether languages are looked for.
+        languages: bool,
+    }
+}
+
+section! {
+    /// `[analyzers]`
+    RawAnalyzers {
+        /// Files of columns that are not built in.
+        modules: Vec<String>,
+        /// Steps that one of them may take for a document.
+        fuel: u64,
+        /// Memory that it may have.
+        memory: String,
     }
 }
 
@@ -320,6 +334,8 @@ pub struct RawConfig {
     pub tls: RawTls,
     /// Into which files.
     pub archive: RawArchive,
+    /// With which columns of one's own.
+    pub analyzers: RawAnalyzers,
     /// When the state is saved.
     pub checkpoint: RawCheckpoint,
     /// How fast.
@@ -359,10 +375,11 @@ impl RawConfig {
         directory: &Path,
         place: &str,
     ) -> Result<(), ConfigError> {
-        if let Some(blocklist) = &mut self.links.blocklist {
-            // It is read again and again while the crawl runs, and by later runs from elsewhere.
-            let path = directory.join(&*blocklist);
-            *blocklist = std::path::absolute(&path).unwrap_or(path).display().to_string();
+        // These are read again and again: while the crawl runs, and by later runs and queries from elsewhere.
+        let modules = self.analyzers.modules.iter_mut().flatten();
+        for named in self.links.blocklist.iter_mut().chain(modules) {
+            let path = directory.join(&*named);
+            *named = std::path::absolute(&path).unwrap_or(path).display().to_string();
         }
         for root in self.tls.extra_roots.iter_mut().flatten().filter(|root| !values::is_pem(root)) {
             let path = directory.join(&*root);
@@ -399,6 +416,7 @@ impl RawConfig {
             network: self.network.or(other.network),
             tls: self.tls.or(other.tls),
             archive: self.archive.or(other.archive),
+            analyzers: self.analyzers.or(other.analyzers),
             checkpoint: self.checkpoint.or(other.checkpoint),
             speed: self.speed.or(other.speed),
             watch: self.watch.or(other.watch),

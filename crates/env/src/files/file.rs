@@ -92,6 +92,26 @@ impl File {
         }
     }
 
+    /// The same, but waits until it gets it.
+    pub fn lock(&self) -> io::Result<()> {
+        match self {
+            File::Real(file) => file.lock(),
+            File::Sim(_) | File::Remote(_) => Ok(()),
+        }
+    }
+
+    /// Whether another process has [locked](File::try_lock) the file. Those who ask this do not take each other for one that has.
+    pub fn is_locked(&self) -> io::Result<bool> {
+        match self {
+            File::Real(file) => match file.try_lock_shared() {
+                Ok(()) => file.unlock().map(|()| false),
+                Err(std::fs::TryLockError::WouldBlock) => Ok(true),
+                Err(std::fs::TryLockError::Error(error)) => Err(error),
+            },
+            File::Sim(_) | File::Remote(_) => Ok(false),
+        }
+    }
+
     /// Makes content and length durable. After an error what was written since the last success must be treated as
     /// lost: never retry a failed sync into an acknowledgement.
     pub fn sync(&self) -> io::Result<()> {

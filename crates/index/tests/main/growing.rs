@@ -9,7 +9,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::TimestampMillisecondType;
 use mattock_env::sim::Simulation;
 use mattock_env::{Env, UnixTime};
-use mattock_index::{IndexError, IndexOptions, LedgerSource, Manifest, Snapshot, update};
+use mattock_index::{IndexError, IndexOptions, LedgerSource, Manifest, Outcomes, Snapshot, update};
 use mattock_repository::{Details, Digest, Ledger, Place, Row, Unsynced};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
@@ -25,6 +25,8 @@ struct Grown {
     source: LedgerSource,
     next: u64,
     marks: i64,
+    /// What rows say of languages.
+    languages: Option<&'static str>,
 }
 
 impl Grown {
@@ -33,7 +35,7 @@ impl Grown {
         let path = PathBuf::from(ROOT).join("ledger-0");
         let ledger = Ledger::open(&env.files, &path, 0).unwrap();
         let source = LedgerSource { name: "ledger-0".into(), path, bytes: 0 };
-        Grown { env: env.clone(), ledger, source, next: 0, marks: 0 }
+        Grown { env: env.clone(), ledger, source, next: 0, marks: 0, languages: None }
     }
 
     /// So many rows more, of which every fifth has no document. Committed, or not yet.
@@ -54,7 +56,11 @@ impl Grown {
                     length: 10,
                 }),
                 truncated: false,
-                details: stored.then(|| Details { mime: "text/html", ..Details::default() }),
+                details: stored.then(|| Details {
+                    mime: "text/html",
+                    languages: self.languages,
+                    ..Details::default()
+                }),
             };
             self.ledger.append(&row).unwrap();
         }
@@ -155,6 +161,49 @@ fn every_committed_row_is_there_once_however_parts_are_made() {
             assert!(after.values().all(|count| *count == 1));
         }
         assert!(grown.snapshot().tail().is_empty() && grown.snapshot().parts().len() == 3);
+    });
+}
+
+#[test]
+fn an_index_has_languages_once_they_were_looked_for_everywhere() {
+    run(|env| {
+        let mut grown = Grown::new(env);
+        assert!(grown.snapshot().has_languages(), "there is none to look at");
+        for (languages, at_least) in [(Some("deu,eng"), 1), (Some(""), 1), (Some(""), 1000)] {
+            grown.languages = languages;
+            grown.grow(20, true);
+            grown.update(at_least);
+            assert!(grown.snapshot().has_languages());
+        }
+        let snapshot = grown.snapshot();
+        let bytes = bytes::Bytes::from(env.files.read(&snapshot.parts()[0]).unwrap());
+        let batch = ParquetRecordBatchReaderBuilder::try_new(bytes).unwrap().build().unwrap().next();
+        assert_eq!(texts(&batch.unwrap().unwrap(), "content_languages"), vec!["deu,eng"; stored(20)]);
+        assert!(snapshot.tail()[0].column_by_name("content_languages").unwrap().is_null(0));
+        grown.languages = None;
+        grown.grow(1, true);
+        assert!(!grown.snapshot().has_languages());
+        grown.update(1);
+        assert!(!grown.snapshot().has_languages());
+    });
+}
+
+#[test]
+fn outcomes_are_those_of_all_rows_that_are_committed() {
+    run(|env| {
+        let mut grown = Grown::new(env);
+        grown.grow(10_000, true);
+        grown.grow(50, false);
+        let mut outcomes = Outcomes::open(&env.files, &grown.source).unwrap();
+        let mut found: BTreeMap<String, usize> = BTreeMap::new();
+        let mut urls = Vec::new();
+        while let Some(batch) = outcomes.next_batch().unwrap() {
+            assert!(batch.num_rows() > 0);
+            texts(&batch, "outcome").into_iter().for_each(|text| *found.entry(text).or_default() += 1);
+            urls.extend(texts(&batch, "url"));
+        }
+        assert_eq!(found, BTreeMap::from([("200".to_owned(), 8000), ("connect-timeout".to_owned(), 2000)]));
+        assert_eq!(urls[9999], "http://host-2.example.com/9999");
     });
 }
 

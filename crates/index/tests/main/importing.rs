@@ -8,8 +8,8 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type, TimestampMillisecondType};
 use mattock_env::sim::Simulation;
 use mattock_env::{Env, OpenMode, UnixTime};
-use mattock_index::{Foreign, IndexOptions, Snapshot, find_imported, import};
-use mattock_repository::{Page, RecordFetcher, WarcWriter, WriterOptions};
+use mattock_index::{Foreign, ImportOptions, IndexOptions, Snapshot, find_imported, import};
+use mattock_repository::{Digest, Page, RecordFetcher, WarcWriter, WriterOptions};
 use mattock_weburl::WebUrl;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
@@ -79,16 +79,46 @@ fn a_damaged_record_costs_itself_and_a_file_is_imported_once() {
         let (offset, length) = places[20];
         file.write_all_at(b"no gzip", offset + length / 2).unwrap();
         let foreign = [Foreign { path: path.clone(), name: path.to_str().unwrap().to_owned() }];
-        let imported =
-            import(&env.files, root, &foreign, "foreign", &|| env.clock.unix(), |_, _| {}).unwrap();
+        let imported = import(
+            &env.files,
+            root,
+            &foreign,
+            &ImportOptions::named("foreign"),
+            &|| env.clock.unix(),
+            |_, _| {},
+        )
+        .unwrap();
         assert_eq!((imported.instances, imported.untaken_count), (count as u64 - 1, 1), "{imported:?}");
         assert_eq!(imported.untaken[0].offset, offset);
         // Who was killed behind a part has left it, and nobody has heard of it.
         let stray = root.join("index/part-000009.parquet");
         env.files.write_atomic(&stray, b"rows").unwrap();
-        let again = import(&env.files, root, &foreign, "foreign", &|| env.clock.unix(), |_, _| {}).unwrap();
+        // Known files behind new ones, and the same one twice, cost nothing.
+        let (other, _) = archive(&env, Path::new("/another"), 4);
+        let other = Foreign { name: other.to_str().unwrap().to_owned(), path: other };
+        let mixed = [other.clone(), other, foreign[0].clone()];
+        let options = ImportOptions::named("foreign");
+        let more =
+            import(&env.files, Path::new("/mixed"), &mixed[2..], &options, &|| env.clock.unix(), |_, _| {});
+        assert_eq!(more.unwrap().instances, count as u64 - 1);
+        let more = import(&env.files, Path::new("/mixed"), &mixed, &options, &|| env.clock.unix(), |_, _| {});
+        let more = more.unwrap();
+        assert_eq!((more.instances, more.known), (4, 2));
+        assert_eq!(rows(&env, Path::new("/mixed")).len(), count + 3);
+        // Who was killed left parts that are in no list.
+        let left = root.join("index/import-000001.rows");
+        env.files.write_atomic(&left, b"rows").unwrap();
+        let again = import(
+            &env.files,
+            root,
+            &foreign,
+            &ImportOptions::named("foreign"),
+            &|| env.clock.unix(),
+            |_, _| {},
+        )
+        .unwrap();
         assert_eq!((again.known, again.records), (1, 0));
-        assert!(env.files.entry(&stray).unwrap().is_none());
+        assert!(env.files.entry(&stray).unwrap().is_none() && env.files.entry(&left).unwrap().is_none());
         let found = rows(&env, root);
         assert_eq!(found.len(), count - 1);
         // Every row leads to its record.
@@ -97,6 +127,57 @@ fn a_damaged_record_costs_itself_and_a_file_is_imported_once() {
             let record = fetcher.fetch(&snapshot.archive(&file), offset, length).unwrap();
             assert_eq!(record.target_uri(), Some(url.as_str()));
         }
+    });
+}
+
+/// A WARC file, plain, of responses and revisits: URL, status, type, body; a revisit has none, and names the digest of one before.
+fn plain(env: &Env, path: &Path, records: &[(&str, u16, &str, Option<&str>, &str)]) -> Foreign {
+    let mut archive = String::new();
+    for (url, status, kind, body, digest) in records {
+        let (word, body) = body.map_or(("revisit", ""), |body| ("response", body));
+        let http = format!("HTTP/1.1 {status} X\r\nContent-Type: {kind}\r\n\r\n{body}");
+        archive += &format!(
+            "WARC/1.0\r\nWARC-Type: {word}\r\nWARC-Target-URI: {url}\r\nWARC-Date: 2026-01-01T00:00:00Z\r\n\
+             WARC-Record-ID: <urn:test:{url}>\r\nWARC-Payload-Digest: {digest}\r\n\
+             Content-Type: application/http; msgtype=response\r\nContent-Length: {}\r\n\r\n{http}\r\n\r\n",
+            http.len()
+        );
+    }
+    env.files.write_atomic(path, archive.as_bytes()).unwrap();
+    Foreign { path: path.to_path_buf(), name: path.to_str().unwrap().to_owned() }
+}
+
+#[test]
+fn languages_are_looked_up_on_the_way() {
+    Simulation::new(1).run(|env| async move {
+        const GERMAN: &str = "<p>Die Würde des Menschen ist unantastbar. Sie zu achten und zu schützen ist Verpflichtung aller staatlichen Gewalt.";
+        let known = Digest::of(&[GERMAN.as_bytes()]).to_string();
+        let html = "text/html; charset=utf-8";
+        let all = [
+            ("http://a.org/page", 200, html, Some(GERMAN), known.as_str()),
+            ("http://a.org/page-again", 200, html, None, known.as_str()),
+            ("http://b.org/picture", 200, "image/png", Some("PNG"), ""),
+            ("http://c.org/missing", 404, html, Some(GERMAN), ""),
+        ];
+        let stranger = [("http://d.org/revisit", 200, html, None, "sha1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA")];
+        let take = |root: &str, name: &str, records: &[_], languages| {
+            let path = Path::new(root).join(name);
+            env.files.create_dir_all(Path::new(root)).unwrap();
+            let options = ImportOptions { languages, ..ImportOptions::named("foreign") };
+            let foreign = [plain(&env, &path, records)];
+            import(&env.files, Path::new(root), &foreign, &options, &|| env.clock.unix(), |_, _| {}).unwrap();
+            snapshot(&env, Path::new(root))
+        };
+        let found = take("/one", "all.warc", &all, true);
+        assert!(found.has_languages());
+        let bytes = bytes::Bytes::from(env.files.read(&found.parts()[0]).unwrap());
+        let batch = ParquetRecordBatchReaderBuilder::try_new(bytes).unwrap().build().unwrap().next().unwrap();
+        let batch = batch.unwrap();
+        let column = batch.column_by_name("content_languages").unwrap().as_string::<i32>();
+        assert_eq!(column.iter().collect::<Vec<_>>(), [Some("deu"), Some("deu"), None, None]);
+        // Of a revisit of something that never came by nothing is known.
+        assert!(!take("/one", "stranger.warc", &stranger, true).has_languages());
+        assert!(!take("/two", "all.warc", &all, false).has_languages());
     });
 }
 
@@ -122,7 +203,15 @@ fn what_is_imported_is_inserted_then_however_old_it_is() {
         let take = |directory: &str, count: usize| {
             let (path, _) = archive(&env, Path::new(directory), count);
             let foreign = [Foreign { name: path.to_str().unwrap().to_owned(), path }];
-            import(&env.files, root, &foreign, "foreign", &|| env.clock.unix(), |_, _| {}).unwrap();
+            import(
+                &env.files,
+                root,
+                &foreign,
+                &ImportOptions::named("foreign"),
+                &|| env.clock.unix(),
+                |_, _| {},
+            )
+            .unwrap();
         };
         take("/one", 5);
         let first = inserted(&env, root);
@@ -184,8 +273,15 @@ fn what_metadata_records_tell_is_in_the_row_of_their_document() {
         env.files.create_dir_all(Path::new("/elsewhere")).unwrap();
         env.files.write_atomic(path, archive.concat().as_bytes()).unwrap();
         let foreign = [Foreign { path: path.into(), name: path.to_str().unwrap().to_owned() }];
-        let imported =
-            import(&env.files, root, &foreign, "foreign", &|| env.clock.unix(), |_, _| {}).unwrap();
+        let imported = import(
+            &env.files,
+            root,
+            &foreign,
+            &ImportOptions::named("foreign"),
+            &|| env.clock.unix(),
+            |_, _| {},
+        )
+        .unwrap();
         assert_eq!((imported.instances, imported.others, imported.untaken_count), (3, 5, 0), "{imported:?}");
         let snapshot = snapshot(&env, root);
         let bytes = bytes::Bytes::from(env.files.read(&snapshot.parts()[0]).unwrap());
@@ -230,8 +326,15 @@ fn records_that_share_a_member_have_no_place() {
         env.files.create_dir_all(Path::new("/elsewhere")).unwrap();
         env.files.write_atomic(path, &members.concat()).unwrap();
         let foreign = [Foreign { path: path.into(), name: path.to_str().unwrap().to_owned() }];
-        let imported =
-            import(&env.files, root, &foreign, "foreign", &|| env.clock.unix(), |_, _| {}).unwrap();
+        let imported = import(
+            &env.files,
+            root,
+            &foreign,
+            &ImportOptions::named("foreign"),
+            &|| env.clock.unix(),
+            |_, _| {},
+        )
+        .unwrap();
         assert_eq!((imported.instances, imported.others, imported.untaken_count), (2, 1, 4), "{imported:?}");
         let second = members[0].len() as u64;
         let third = second + members[1].len() as u64;
@@ -267,7 +370,14 @@ fn samples_of_other_programs_are_imported_or_refused_with_a_reason() {
     let mut instances = 0;
     for path in &files {
         let foreign = [Foreign { path: path.clone(), name: path.to_str().unwrap().to_owned() }];
-        let imported = import(&env.files, &root, &foreign, "samples", &|| env.clock.unix(), |_, _| {});
+        let imported = import(
+            &env.files,
+            &root,
+            &foreign,
+            &ImportOptions::named("samples"),
+            &|| env.clock.unix(),
+            |_, _| {},
+        );
         let imported = imported.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         assert!(
             imported.records > 0 || imported.untaken_count > 0 || env.files.read(path).unwrap().is_empty(),

@@ -6,7 +6,7 @@
 //!
 //! Rows come in the order in which their documents lie in the archives. `chunks` cuts them into stretches, which the partitions of
 //! [`exec::ContentExec`] take in turn, whoever is free: each stretch is read from front to back by a `reader`, each document
-//! is decoded once and shown to all analyzers that are asked for, and `build` puts what they answer into columns. Columns that the
+//! is decoded once and shown to all analyzers that are asked for, and `computed` puts what they answer into columns. Columns that the
 //! condition needs come first; for documents that do not fulfil it nothing else is computed.
 //!
 //! The payload of a revisit is read where the index has it: see `originals`.
@@ -18,6 +18,7 @@
 
 mod build;
 mod chunks;
+pub(crate) mod computed;
 pub(crate) mod exec;
 pub(crate) mod meter;
 pub(crate) mod originals;

@@ -12,7 +12,7 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, TryLockError};
 
 use datafusion::arrow::array::{Int32Array, RecordBatch, StringViewArray, TimestampMillisecondArray};
 use datafusion::arrow::datatypes::Schema;
@@ -159,7 +159,14 @@ impl Originals {
         key: &Digest,
         context: &Arc<TaskContext>,
     ) -> Result<Option<(String, u64, u64)>> {
-        let mut found = self.found.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        // The one that reads needs threads for it, so nobody keeps one from it by waiting.
+        let mut found = match self.found.try_lock() {
+            Ok(found) => found,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => tokio::task::block_in_place(|| {
+                self.found.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+            }),
+        };
         let found = found.get_or_insert_with(|| {
             let memory = MemoryConsumer::new("originals of revisits").register(context.memory_pool());
             let mut names = Vec::new();

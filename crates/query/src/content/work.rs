@@ -1,72 +1,29 @@
 //! What a partition does with one stretch of rows: reads the documents, asks the analyzers, applies the condition.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use datafusion::arrow::array::{
-    Array as _, ArrayRef, BooleanArray, Int32Array, Int64Array, RecordBatch, RecordBatchOptions,
-    StringViewArray, TimestampMillisecondArray,
+    Array as _, ArrayRef, Int32Array, Int64Array, RecordBatch, RecordBatchOptions, StringViewArray,
+    TimestampMillisecondArray,
 };
 use datafusion::arrow::compute::kernels::zip::zip;
-use datafusion::arrow::compute::{filter, filter_record_batch, is_not_null, prep_null_mask_filter};
-use datafusion::arrow::datatypes::{Field, SchemaRef};
-use datafusion::common::cast::as_boolean_array;
+use datafusion::arrow::compute::{filter, filter_record_batch, is_not_null};
+use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::{DataFusionError, Result, internal_datafusion_err};
 use datafusion::physical_expr::PhysicalExpr;
-use mattock_analyze::{self as analyze, Analyzer, Document, Kind};
+use mattock_analyze::Document;
 
-use super::build::ColumnBuilder;
-use super::reader::Reader;
+use super::computed::{Builders, Computed, fulfilled};
+use super::reader::{Reader, Stored};
 use super::tally::{RECORD, Tally};
-use crate::kept::values::{ValueReader, Values};
-
-/// A column to be computed.
-#[derive(Clone)]
-pub(crate) struct Computed {
-    /// Its name and type.
-    pub(crate) field: Field,
-    /// What it is made of.
-    pub(crate) value: Value,
-    /// Where the input has values of it that were computed before.
-    pub(crate) kept: Option<Kept>,
-}
-
-/// What a column is made of.
-#[derive(Clone)]
-pub(crate) enum Value {
-    /// The document's bytes.
-    Body,
-    /// What an analyzer says.
-    Analyzer(Arc<dyn Analyzer>),
-    /// Why the analyzer of another column failed; this text if the document could not be read.
-    FailureOf(usize, &'static str),
-}
-
-impl Value {
-    fn kind(&self) -> Option<Kind> {
-        match self {
-            Value::Body => None,
-            Value::Analyzer(analyzer) => Some(analyzer.kind()),
-            Value::FailureOf(..) => Some(Kind::Text),
-        }
-    }
-}
-
-/// Values that were computed before, and the columns of the input that tell where.
-#[derive(Clone, Debug)]
-pub(crate) struct Kept {
-    /// Not null where there is such a value.
-    pub(crate) place: usize,
-    /// What it takes.
-    pub(crate) bytes: usize,
-    /// The values.
-    pub(crate) values: Arc<Values>,
-}
+use crate::kept::values::ValueReader;
 
 /// What a partition reads with: documents, and the kept values of each computed column that has some.
 pub(super) struct Readers {
     pub(super) documents: Reader,
     values: Vec<Option<ValueReader>>,
+    /// Documents under way: room that is taken once, since what is given back to the system comes again page by page.
+    bytes: Vec<u8>,
 }
 
 impl Readers {
@@ -125,6 +82,14 @@ impl<'a> Places<'a> {
         })
     }
 
+    fn document<'d>(&self, row: usize, status: u16, head: &'d [u8], body: &'d [u8]) -> Document<'d>
+    where
+        'a: 'd,
+    {
+        let url = self.url.value(row);
+        Document::new(url, self.time_us(row), status, head, body, self.truncated(row))
+    }
+
     fn truncated(&self, row: usize) -> bool {
         self.truncated.is_some_and(|truncated| truncated.is_valid(row))
     }
@@ -148,25 +113,84 @@ impl Work {
             let kept = column.kept.as_ref()?;
             Some(ValueReader::new(&kept.values))
         });
-        Readers { documents, values: values.collect() }
+        Readers { documents, values: values.collect(), bytes: Vec::new() }
     }
 
     /// The rows of a stretch that fulfil the condition, with what was asked for, in one or more batches.
     pub(super) fn run(&self, readers: &mut Readers, rows: &RecordBatch) -> Result<Vec<RecordBatch>> {
         let mut done = Vec::new();
         let mut next = 0;
-        let mut bytes = Vec::new();
         while next < rows.num_rows() {
-            bytes.clear();
-            let loaded = self.load(&mut readers.documents, rows, next, &mut bytes)?;
-            let part = rows.slice(next, loaded.len());
-            next += loaded.len();
-            let batch = self.finish(&mut readers.values, &part, &loaded, &bytes)?;
+            // What only the condition needs, or only the answer, is computed as documents are read; otherwise they wait for the condition.
+            let at_once = self.first == 0 && self.condition.is_none() || self.first == self.computed.len();
+            let (count, batch) = match at_once {
+                true => self.at_once(readers, rows, next)?,
+                false => self.one_after_the_other(readers, rows, next)?,
+            };
+            next += count;
             if batch.num_rows() > 0 {
                 done.push(batch);
             }
         }
         Ok(done)
+    }
+
+    /// Computes all columns of each document while it lies where it was read. Gives how many rows were looked at.
+    fn at_once(
+        &self,
+        readers: &mut Readers,
+        rows: &RecordBatch,
+        first: usize,
+    ) -> Result<(usize, RecordBatch)> {
+        let places = Places::new(rows)?;
+        let mut builders = Builders::new(&self.computed);
+        let (mut taken, mut row) = (0, first);
+        while row < rows.num_rows() && taken < self.bytes_max {
+            let (kept_bytes, unknown) = self.known(rows, row)?;
+            let stored = unknown.then(|| self.stored(&mut readers.documents, &places, row)).flatten();
+            taken += kept_bytes + stored.as_ref().map_or(0, |stored| stored.head.len() + stored.body.len());
+            let document = stored.map(|stored| places.document(row, stored.status, stored.head, stored.body));
+            builders.add(&self.computed, rows, row, document.as_ref(), places.url.value(row), &self.tally);
+            row += 1;
+        }
+        let part = rows.slice(first, row - first);
+        let columns = self.finished(&self.computed, builders, &mut readers.values, &part)?;
+        let Some((condition, schema)) = &self.condition else {
+            return Ok((row - first, self.projected(&part, &columns)?));
+        };
+        let mask = fulfilled(condition, schema, &part, &columns)?;
+        let columns = columns.iter().map(|column| filter(column, &mask)).collect::<Result<Vec<_>, _>>()?;
+        Ok((row - first, self.projected(&filter_record_batch(&part, &mask)?, &columns)?))
+    }
+
+    /// Computes what the condition needs, and the other columns of those documents that fulfil it. Gives how many rows were looked at.
+    fn one_after_the_other(
+        &self,
+        readers: &mut Readers,
+        rows: &RecordBatch,
+        first: usize,
+    ) -> Result<(usize, RecordBatch)> {
+        let Readers { documents, values, bytes } = readers;
+        bytes.clear();
+        // One long document must not keep its room for ever.
+        bytes.shrink_to(2 * self.bytes_max);
+        let loaded = self.load(documents, rows, first, bytes)?;
+        let part = rows.slice(first, loaded.len());
+        Ok((loaded.len(), self.finish(values, &part, &loaded, bytes)?))
+    }
+
+    /// What the kept values of a row take, and whether anything of it has to be computed.
+    fn known(&self, rows: &RecordBatch, row: usize) -> Result<(usize, bool)> {
+        let (mut bytes, mut unknown) = (0, false);
+        for column in &self.computed {
+            match &column.kept {
+                Some(kept) if rows.column(kept.place).is_valid(row) => {
+                    bytes += usize::try_from(numbers(rows, kept.bytes)?.value(row)).unwrap_or(0);
+                }
+                _ => unknown = true,
+            }
+        }
+        Ok((bytes, unknown))
     }
 
     /// Reads documents from row `first` on, until memory is full, with the kept values that will come, or the stretch ends.
@@ -181,17 +205,16 @@ impl Work {
         let mut loaded = Vec::new();
         let mut kept_bytes = 0;
         for row in first..rows.num_rows() {
-            let mut unknown = false;
-            for column in &self.computed {
-                match &column.kept {
-                    Some(kept) if rows.column(kept.place).is_valid(row) => {
-                        let size = numbers(rows, kept.bytes)?.value(row);
-                        kept_bytes += usize::try_from(size).unwrap_or(0);
-                    }
-                    _ => unknown = true,
-                }
-            }
-            loaded.push(if unknown { self.read(reader, &places, row, bytes) } else { None });
+            let (kept, unknown) = self.known(rows, row)?;
+            kept_bytes += kept;
+            let stored = unknown.then(|| self.stored(reader, &places, row)).flatten();
+            loaded.push(stored.map(|stored| {
+                let start = bytes.len();
+                bytes.extend_from_slice(stored.head);
+                let middle = bytes.len();
+                bytes.extend_from_slice(stored.body);
+                Loaded { status: stored.status, head: start..middle, body: middle..bytes.len() }
+            }));
             if bytes.len() + kept_bytes >= self.bytes_max {
                 break;
             }
@@ -199,13 +222,8 @@ impl Work {
         Ok(loaded)
     }
 
-    fn read(
-        &self,
-        reader: &mut Reader,
-        places: &Places<'_>,
-        row: usize,
-        bytes: &mut Vec<u8>,
-    ) -> Option<Loaded> {
+    /// The document of a row; `None` if there is none, or it cannot be read, which is counted.
+    fn stored<'r>(&self, reader: &'r mut Reader, places: &Places<'_>, row: usize) -> Option<Stored<'r>> {
         if places.archive.is_null(row) || places.offset.is_null(row) {
             // Rows without a record: fetches that brought nothing.
             return None;
@@ -215,11 +233,7 @@ impl Work {
         match reader.read(places.archive.value(row), offset, length, places.url.value(row)) {
             Ok(stored) => {
                 Tally::add(&self.tally.records_read, 1);
-                let start = bytes.len();
-                bytes.extend_from_slice(stored.head);
-                let middle = bytes.len();
-                bytes.extend_from_slice(stored.body);
-                Some(Loaded { status: stored.status, head: start..middle, body: middle..bytes.len() })
+                Some(stored)
             }
             Err(reason) => {
                 self.tally.failed(RECORD, places.url.value(row), &reason);
@@ -242,15 +256,7 @@ impl Work {
             .map(|(row, loaded)| {
                 let loaded = loaded.as_ref()?;
                 let (head, body) = (&bytes[loaded.head.clone()], &bytes[loaded.body.clone()]);
-                let url = places.url.value(row);
-                Some(Document::new(
-                    url,
-                    places.time_us(row),
-                    loaded.status,
-                    head,
-                    body,
-                    places.truncated(row),
-                ))
+                Some(places.document(row, loaded.status, head, body))
             })
             .collect();
         let all: Vec<usize> = (0..rows.num_rows()).collect();
@@ -259,11 +265,7 @@ impl Work {
         let (rows, chosen) = match &self.condition {
             None => (rows.clone(), all),
             Some((condition, schema)) => {
-                let inputs = rows.columns().iter().chain(&columns).cloned().collect();
-                let answer = condition
-                    .evaluate(&RecordBatch::try_new(schema.clone(), inputs)?)?
-                    .into_array(rows.num_rows())?;
-                let mask = true_only(as_boolean_array(&answer)?);
+                let mask = fulfilled(condition, schema, rows, &columns)?;
                 for column in &mut columns {
                     *column = filter(column, &mask)?;
                 }
@@ -273,6 +275,11 @@ impl Work {
         };
         let others = &self.computed[self.first..];
         columns.extend(self.compute(others, other_values, &rows, &documents, &chosen)?);
+        self.projected(&rows, &columns)
+    }
+
+    /// What comes out, of the input's columns and those that were computed.
+    fn projected(&self, rows: &RecordBatch, columns: &[ArrayRef]) -> Result<RecordBatch> {
         let input = rows.num_columns();
         let output = self
             .projection
@@ -291,63 +298,42 @@ impl Work {
         documents: &[Option<Document<'_>>],
         chosen: &[usize],
     ) -> Result<Vec<ArrayRef>> {
-        let mut builders: Vec<ColumnBuilder> =
-            computed.iter().map(|column| ColumnBuilder::new(column.value.kind())).collect();
-        let mut reasons: Vec<Option<String>> = vec![None; computed.len()];
+        let mut builders = Builders::new(computed);
         let urls: &StringViewArray = typed(rows, PLACE[3])?;
-        let mut kept = Vec::new();
-        for (column, values) in computed.iter().zip(values) {
-            kept.push(match (&column.kept, values) {
-                (Some(kept), Some(values)) => {
-                    let found = values.read(numbers(rows, kept.place)?)?;
-                    if let Some((_, errors)) = &found {
-                        self.count_kept(column, urls, rows.column(kept.place), errors)?;
-                    }
-                    found
-                }
-                _ => None,
-            });
-        }
         // Document by document, so that what one analyzer found out is still at hand for the next.
         for (row, document) in chosen.iter().map(|at| &documents[*at]).enumerate() {
-            for (at, (column, builder)) in computed.iter().zip(&mut builders).enumerate() {
-                if let Some(kept) = &column.kept
-                    && rows.column(kept.place).is_valid(row)
-                {
-                    builder.append_null();
-                    continue;
-                }
-                let answer = match (document, &column.value) {
-                    (None, Value::FailureOf(_, unreadable)) => {
-                        Ok(analyze::Value::Text((*unreadable).to_string()))
-                    }
-                    (None, _) => Ok(analyze::Value::Null),
-                    (Some(document), Value::Body) => {
-                        builder.append_bytes(document.body);
-                        continue;
-                    }
-                    (Some(_), Value::FailureOf(of, _)) => {
-                        Ok(reasons[*of].take().map_or(analyze::Value::Null, analyze::Value::Text))
-                    }
-                    (Some(document), Value::Analyzer(analyzer)) => ask(analyzer.as_ref(), document),
-                };
-                if let Err(reason) = answer.and_then(|value| builder.append(value)) {
-                    builder.append_null();
-                    self.tally.failed(column.field.name(), urls.value(row), &reason);
-                    reasons[at] = Some(reason);
-                }
-            }
+            builders.add(computed, rows, row, document.as_ref(), urls.value(row), &self.tally);
         }
-        let columns = computed.iter().zip(builders).zip(kept).map(|((column, builder), found)| {
+        self.finished(computed, builders, values, rows)
+    }
+
+    /// The columns of `rows`: what was computed, and what was kept.
+    fn finished(
+        &self,
+        computed: &[Computed],
+        builders: Builders,
+        values: &mut [Option<ValueReader>],
+        rows: &RecordBatch,
+    ) -> Result<Vec<ArrayRef>> {
+        let urls: &StringViewArray = typed(rows, PLACE[3])?;
+        let mut columns = Vec::new();
+        for ((column, builder), values) in computed.iter().zip(builders.columns).zip(values) {
             let array = builder.finish();
-            match (&column.kept, found) {
-                (Some(kept), Some((values, _))) => {
-                    Ok(zip(&is_not_null(rows.column(kept.place))?, &values, &array)?)
+            let found = match (&column.kept, values) {
+                (Some(kept), Some(values)) => {
+                    values.read(numbers(rows, kept.place)?)?.map(|found| (kept, found))
                 }
-                _ => Ok(array),
-            }
-        });
-        columns.collect()
+                _ => None,
+            };
+            columns.push(match found {
+                Some((kept, (values, errors))) => {
+                    self.count_kept(column, urls, rows.column(kept.place), &errors)?;
+                    zip(&is_not_null(rows.column(kept.place))?, &values, &array)?
+                }
+                None => array,
+            });
+        }
+        Ok(columns)
     }
 
     /// Counts values that were kept, and failures among them.
@@ -374,19 +360,6 @@ fn numbers(rows: &RecordBatch, column: usize) -> Result<&Int64Array> {
     numbers.ok_or_else(|| internal_datafusion_err!("places and sizes are no numbers"))
 }
 
-/// What an analyzer says of a document, or why it says nothing. One that panics has failed on this document, and on no other.
-fn ask(analyzer: &dyn Analyzer, document: &Document<'_>) -> std::result::Result<analyze::Value, String> {
-    match catch_unwind(AssertUnwindSafe(|| analyzer.analyze(document))) {
-        Ok(answer) => answer.map_err(|error| error.to_string()),
-        Err(_) => Err("the analyzer panicked".to_string()),
-    }
-}
-
 fn not_text() -> DataFusionError {
     internal_datafusion_err!("kept errors are no text")
-}
-
-/// Null counts as false.
-fn true_only(answer: &BooleanArray) -> BooleanArray {
-    if answer.null_count() == 0 { answer.clone() } else { prep_null_mask_filter(answer) }
 }

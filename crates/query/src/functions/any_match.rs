@@ -10,6 +10,8 @@ use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 
+use super::pattern::compiled;
+
 /// The function.
 pub(crate) fn any_match() -> ScalarUDF {
     ScalarUDF::new_from_impl(AnyMatch { signature: Signature::any(2, Volatility::Immutable) })
@@ -42,7 +44,7 @@ impl ScalarUDFImpl for AnyMatch {
             )) => text,
             _ => return exec_err!("the second argument of any_match must be a constant regular expression"),
         };
-        let regex = match regex::Regex::new(pattern) {
+        let regex = match compiled(pattern) {
             Ok(regex) => regex,
             Err(error) => return exec_err!("any_match: {error}"),
         };

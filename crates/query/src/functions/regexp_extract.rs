@@ -11,6 +11,8 @@ use datafusion::logical_expr::{
 };
 use regex::Regex;
 
+use super::pattern::compiled;
+
 /// The function.
 pub(crate) fn regexp_extract() -> ScalarUDF {
     let counts = TypeSignature::OneOf(vec![TypeSignature::Any(2), TypeSignature::Any(3)]);
@@ -62,7 +64,7 @@ fn constants(arguments: &[ColumnarValue]) -> Result<(Regex, usize)> {
     else {
         return exec_err!("the second argument of regexp_extract must be a constant regular expression");
     };
-    let regex = match Regex::new(pattern) {
+    let regex = match compiled(pattern) {
         Ok(regex) => regex,
         Err(error) => return exec_err!("regexp_extract: {error}"),
     };

@@ -232,9 +232,9 @@ impl ChunkReader for Pages {
 }
 
 /// A file from a place on.
-struct Rest {
-    file: Arc<File>,
-    at: u64,
+pub(crate) struct Rest {
+    pub(crate) file: Arc<File>,
+    pub(crate) at: u64,
 }
 
 impl io::Read for Rest {

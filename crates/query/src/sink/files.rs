@@ -4,10 +4,12 @@
 //! these is refused. Its name is the column `instance`, or the row's number, with the ending that the type of the document has:
 //! [`Session::plan_files`](crate::Session::plan_files) adds these columns. Where there is no content there is no file, and `file` is null.
 //!
-//! `index.jsonl` has its name once all is there that it names. A query that fails takes the files along that it wrote.
+//! `index.jsonl` has its name once all is there that it names. A query that fails takes the files along that it wrote. A directory with an answer in it is
+//! refused, so that nothing of that one is lost.
 
-use std::io;
+use std::io::{self, BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use datafusion::arrow::array::{Array as _, AsArray as _, RecordBatch};
 use datafusion::arrow::datatypes::{DataType, SchemaRef};
@@ -15,6 +17,7 @@ use mattock_env::{File, Files, OpenMode};
 
 use super::Sink;
 use super::cell::{object, text};
+use crate::kept::values::Rest;
 
 /// See the module.
 pub struct FilesSink {
@@ -144,11 +147,12 @@ impl Sink for FilesSink {
         };
         self.is_main_text = schema.field(content).name() == MAIN_TEXT;
         self.files.create_dir_all(&self.directory).map_err(|error| named(&self.directory, &error))?;
-        // What stands there is of another answer, whose files may now be replaced.
-        for path in [self.directory.join(INDEX), self.unfinished()] {
-            if self.files.entry(&path)?.is_some() {
-                self.files.remove_file(&path)?;
-            }
+        if self.files.entry(&self.directory.join(INDEX))?.is_some() {
+            let message = format!(
+                "{} has an answer already, which is not overwritten: name another directory",
+                self.directory.display()
+            );
+            return Err(io::Error::new(io::ErrorKind::AlreadyExists, message));
         }
         let path = self.unfinished();
         let index = self.files.open(&path, OpenMode::CreateOrTruncate);
@@ -204,17 +208,27 @@ impl Sink for FilesSink {
     fn fail(&mut self) -> io::Result<()> {
         self.index = None;
         let path = self.unfinished();
-        let index = self.files.read(&path)?;
-        let named = index.split(|byte| *byte == b'\n').filter_map(|line| {
-            let name = line.strip_prefix(b"{\"file\":\"")?.split(|byte| *byte == b'"').next()?;
-            Some(String::from_utf8_lossy(name).into_owned())
-        });
-        for name in named.chain(std::mem::take(&mut self.unlisted)) {
+        if self.files.entry(&path)?.is_none() {
+            // It was never begun.
+            return Ok(());
+        }
+        let remove = |name: &str| {
             let path = self.directory.join(name);
-            if self.files.entry(&path)?.is_some_and(|entry| !entry.is_dir) {
-                self.files.remove_file(&path)?;
+            match self.files.entry(&path)?.is_some_and(|entry| !entry.is_dir) {
+                true => self.files.remove_file(&path),
+                false => Ok(()),
+            }
+        };
+        let index = self.files.open(&path, OpenMode::Read)?;
+        for line in BufReader::new(Rest { file: Arc::new(index), at: 0 }).split(b'\n') {
+            let line = line?;
+            let name =
+                line.strip_prefix(b"{\"file\":\"").and_then(|rest| rest.split(|byte| *byte == b'"').next());
+            if let Some(name) = name {
+                remove(&String::from_utf8_lossy(name))?;
             }
         }
+        self.unlisted.iter().try_for_each(|name| remove(name))?;
         self.files.remove_file(&path)
     }
 }

@@ -4,8 +4,10 @@ use datafusion::common::{DataFusionError, SchemaError};
 use datafusion::sql::sqlparser::tokenizer;
 
 use crate::columns::Columns;
-use crate::complaint::{Complaint, Span};
+use crate::complaint::{Complaint, Span, nearest};
+use crate::documents::DOCUMENTS;
 use crate::error::QueryError;
+use crate::outcomes::OUTCOMES;
 use crate::wib::plan::unknown;
 
 /// What `error` says about `text`.
@@ -32,9 +34,19 @@ pub(crate) fn complain(text: &str, columns: &Columns, error: &DataFusionError) -
         Some(diagnostic) => diagnostic.message.clone(),
         None => root.strip_backtrace().trim_start_matches("Error during planning: ").to_string(),
     };
-    let hint =
-        error.diagnostic().and_then(|diagnostic| diagnostic.helps.first()).map(|help| help.message.clone());
+    let help = error.diagnostic().and_then(|diagnostic| diagnostic.helps.first());
+    let hint = help.map(|help| help.message.clone()).or_else(|| tables(&message));
     Complaint { text: text.to_string(), span: place, message, hint }.into()
+}
+
+/// Which tables there are, if `message` is about one that is not there.
+fn tables(message: &str) -> Option<String> {
+    let name = message.strip_prefix("table '")?.strip_suffix("' not found")?;
+    Some(match nearest(name, [DOCUMENTS, OUTCOMES]) {
+        Some(OUTCOMES) if name == OUTCOMES => "only the directory of a crawl has its outcomes".to_owned(),
+        Some(table) => format!("did you mean `{table}`?"),
+        None => format!("the tables are `{DOCUMENTS}` and, of a crawl, `{OUTCOMES}`"),
+    })
 }
 
 /// The message of a syntax error without its place, and the place.

@@ -5,7 +5,8 @@
 //!          [via u64], truncation u8 (0: whole), in-degree + 1 as varint (0: unknown), sketch u64 (0: none), revisit u8
 //! ```
 //!
-//! Up to version 2 the flag of `via` stood for a text, and was never set.
+//! Up to version 2 the flag of `via` stood for a text, and was never set. Who does not know the last flag, that languages were looked for and none
+//! was found, reads the same without it.
 
 use mattock_codec::{Reader, put_counted, put_varint};
 
@@ -20,8 +21,8 @@ pub struct Details<'a> {
     pub detected: &'a str,
     /// The name of the charset that the page was read in.
     pub charset: &'a str,
-    /// Codes of ISO 639-3, separated by commas, the most used language first.
-    pub languages: &'a str,
+    /// Codes of ISO 639-3, separated by commas, the most used language first; `None` where nobody has looked for them.
+    pub languages: Option<&'a str>,
     /// Where a redirect leads.
     pub redirect: &'a str,
     /// The fingerprint of the URL that the link was found on.
@@ -37,12 +38,13 @@ pub struct Details<'a> {
 }
 
 const HAS_VIA: u8 = 1 << 5;
+const NO_LANGUAGE: u8 = 1 << 6;
 
 const TRUNCATED: [Truncated; 3] = [Truncated::Length, Truncated::Time, Truncated::Disconnect];
 
 impl<'a> Details<'a> {
     fn texts(&self) -> [&'a str; 5] {
-        [self.mime, self.detected, self.charset, self.languages, self.redirect]
+        [self.mime, self.detected, self.charset, self.languages.unwrap_or_default(), self.redirect]
     }
 
     /// Appends it as bytes.
@@ -50,7 +52,8 @@ impl<'a> Details<'a> {
         let texts = self.texts();
         let flags = texts.iter().enumerate().map(|(bit, text)| u8::from(!text.is_empty()) << bit);
         let has_via = if self.via.is_some() { HAS_VIA } else { 0 };
-        out.push(flags.fold(has_via, |all, flag| all | flag));
+        let no_language = if self.languages == Some("") { NO_LANGUAGE } else { 0 };
+        out.push(flags.fold(has_via | no_language, |all, flag| all | flag));
         for text in texts.iter().filter(|text| !text.is_empty()) {
             put_counted(out, text.as_bytes());
         }
@@ -71,6 +74,7 @@ impl<'a> Details<'a> {
         };
         let (mime, detected, charset) = (text(0)?, text(1)?, text(2)?);
         let (languages, redirect) = (text(3)?, text(4)?);
+        let languages = Some(languages).filter(|text| !text.is_empty() || flags & NO_LANGUAGE != 0);
         let via = if flags & HAS_VIA != 0 { Some(reader.u64()?) } else { None };
         let truncated = match *reader.take(1)?.first()? {
             0 => None,

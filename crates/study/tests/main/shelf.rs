@@ -86,8 +86,15 @@ impl Shelf {
             })
             .collect();
         let now = || UnixTime::from_micros(1_800_000_000_000_000);
-        let imported =
-            mattock_index::import(&self.files, Path::new(ROOT), &foreign, "shelf", &now, |_, _| {}).unwrap();
+        let imported = mattock_index::import(
+            &self.files,
+            Path::new(ROOT),
+            &foreign,
+            &mattock_index::ImportOptions::named("shelf"),
+            &now,
+            |_, _| {},
+        )
+        .unwrap();
         assert_eq!(imported.instances, docs.len() as u64, "{imported:?}");
         for path in [&directory, Path::new(ROOT), Path::new("/")] {
             self.files.sync_dir(path).unwrap();

@@ -22,8 +22,8 @@ pub(super) struct Originals {
     pub(super) bytes: u64,
     /// Responses in the export with payloads that revisits have: digest, URL, second.
     inside: BTreeSet<(String, String, i64)>,
-    /// A response with the payload, in the export or not.
-    places: BTreeMap<String, (String, u64, u64)>,
+    /// A response with the payload, in the export or not: where it is, and its URL.
+    places: BTreeMap<String, (String, u64, u64, String)>,
 }
 
 impl Originals {
@@ -53,7 +53,10 @@ impl Originals {
         })?;
         let mut visit = |batch: &RecordBatch, row: usize| {
             if let Some(digest) = wanted_of(batch, row) {
-                found.places.entry(digest).or_insert_with(|| place(batch, row));
+                found.places.entry(digest).or_insert_with(|| {
+                    let (file, offset, length) = place(batch, row);
+                    (file, offset, length, output::text(&batch["url"], row).unwrap_or_default())
+                });
             }
             Ok(())
         };
@@ -72,8 +75,8 @@ impl Originals {
         }
     }
 
-    /// Where a response with this payload is.
-    pub(super) fn place(&self, digest: &str) -> Option<&(String, u64, u64)> {
+    /// Where a response with this payload is, and its URL.
+    pub(super) fn place(&self, digest: &str) -> Option<&(String, u64, u64, String)> {
         self.places.get(digest)
     }
 }

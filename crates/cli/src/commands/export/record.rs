@@ -1,6 +1,7 @@
 //! A record that is to be written: fields and a block, made of what archives have.
 
 use mattock_env::Random;
+use mattock_repository::http::Response;
 use mattock_repository::{Digest, RecordId, StoredRecord};
 use sha2::{Digest as _, Sha256};
 
@@ -15,6 +16,21 @@ pub(super) fn is_whole(record: &StoredRecord<'_>) -> bool {
     match field.split_once(':') {
         Some((kind, digits)) if kind.eq_ignore_ascii_case("sha256") && digits.len() == 64 => {
             digits.eq_ignore_ascii_case(&data_encoding::HEXLOWER.encode(&Sha256::digest(record.block)))
+        }
+        _ => true,
+    }
+}
+
+/// Whether a response has the payload that the index says, as far as that is a SHA-1 of what is stored.
+pub(super) fn has_payload(record: &StoredRecord<'_>, said: Option<&str>) -> bool {
+    match (said.and_then(Digest::from_text), record.response()) {
+        (Some(digest), Some(response)) => {
+            let of_record = record.fields.get("WARC-Payload-Digest").and_then(Digest::from_field);
+            // Some make it of what is within codings: then the block's own digest has to do, or nothing.
+            let is_coded =
+                response.field("transfer-encoding").or(response.field("content-encoding")).is_some();
+            let is_known = is_coded || record.fields.get("WARC-Block-Digest").is_some();
+            Digest::of(&[response.body]) == digest || is_known && of_record == Some(digest)
         }
         _ => true,
     }
@@ -53,9 +69,17 @@ pub(super) fn of_arc(record: &StoredRecord<'_>, file: &str, out: &mut Vec<u8>) {
     put("1.1", fields, &[record.block], out);
 }
 
-/// A revisit as the response that it stands for: its own head, and the body of another record.
-pub(super) fn of_revisit(revisit: &StoredRecord<'_>, head: &[u8], body: &[u8], out: &mut Vec<u8>) {
-    let head = revisit.response().map_or(head, |response| response.head);
+/// A revisit as the response that it stands for: its own head, and the body of another record, which may have been `truncated`. That nothing has changed
+/// says nothing else: then the head is that of the other, too.
+pub(super) fn of_revisit(
+    revisit: &StoredRecord<'_>,
+    original: &Response<'_>,
+    truncated: Option<&str>,
+    out: &mut Vec<u8>,
+) {
+    const NOT_MODIFIED: u16 = 304;
+    let own = revisit.response().filter(|response| response.status != NOT_MODIFIED);
+    let (head, body) = (own.map_or(original.head, |response| response.head), original.body);
     let mut fields: Vec<(&str, String)> = Vec::new();
     for (name, value) in revisit.fields.iter() {
         let lower = name.to_ascii_lowercase();
@@ -69,6 +93,7 @@ pub(super) fn of_revisit(revisit: &StoredRecord<'_>, head: &[u8], body: &[u8], o
         };
         fields.push((name, value));
     }
+    fields.extend(truncated.map(|why| ("WARC-Truncated", why.to_owned())));
     if revisit.fields.get("Content-Type").is_none() {
         fields.push(("Content-Type", HTTP.to_owned()));
     }

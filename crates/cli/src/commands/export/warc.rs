@@ -6,7 +6,7 @@
 
 use std::fmt;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use indicatif::{HumanBytes, HumanCount, HumanDuration};
@@ -85,8 +85,8 @@ pub(super) fn write(
     let mut at = records.bytes.len() as u64;
     export.rows(COLUMNS, &BY_PLACE, &mut |batch, row| {
         let (file, offset, length) = place(batch, row);
-        let wanted =
-            Wanted { path: located(export.root, &file), file, offset, length, digest: digest(batch, row) };
+        let (path, url) = (located(export.root, &file), output::text(&batch["url"], row).unwrap_or_default());
+        let wanted = Wanted { path, file, offset, length, url, digest: digest(batch, row) };
         let member = records.member(export, &originals, &wanted, &mut left_out);
         if let Some(is_revisit) = member.map_err(io::Error::other)? {
             out.write_all(&records.bytes)?;
@@ -115,6 +115,7 @@ struct Wanted {
     file: String,
     offset: u64,
     length: u64,
+    url: String,
     digest: Option<String>,
 }
 
@@ -159,8 +160,8 @@ impl Records<'_> {
         wanted: &Wanted,
         left_out: &mut LeftOut,
     ) -> anyhow::Result<Option<bool>> {
-        let Wanted { path, offset, length, .. } = wanted;
-        let record = match self.fetcher.fetch(path, *offset, *length) {
+        let Wanted { path, offset, length, url, .. } = wanted;
+        let record = match self.fetcher.document(path, *offset, *length, url) {
             Ok(record) => record,
             Err(error) => {
                 lost(error)?.tell(left_out);
@@ -168,28 +169,30 @@ impl Records<'_> {
             }
         };
         if !record::is_whole(&record) {
-            left_out.add(|| {
-                format!(
-                    "{} is damaged at the record at byte {offset}: its block has another digest",
-                    path.display()
-                )
-            });
+            left_out.add(|| damaged(path, *offset));
             return Ok(None);
         }
         let is_revisit = record.kind() == Some(RecordType::Revisit);
         if is_revisit && !comes_along(&record, wanted, originals) {
             match wanted.digest.as_deref().and_then(|digest| originals.place(digest)) {
-                Some((file, offset, length)) => {
-                    let fetched = self.other.fetch(&located(export.root, file), *offset, *length);
-                    let original = match fetched {
+                Some((file, offset, length, url)) => {
+                    let path = located(export.root, file);
+                    let original = match self.other.document(&path, *offset, *length, url) {
                         Ok(original) => original,
                         Err(error) => {
                             lost(error)?.tell(left_out);
                             return Ok(None);
                         }
                     };
+                    if !record::is_whole(&original)
+                        || !record::has_payload(&original, wanted.digest.as_deref())
+                    {
+                        left_out.add(|| damaged(&path, *offset));
+                        return Ok(None);
+                    }
                     if let Some(response) = original.response() {
-                        record::of_revisit(&record, response.head, response.body, &mut self.plain);
+                        let truncated = original.fields.get("WARC-Truncated");
+                        record::of_revisit(&record, &response, truncated, &mut self.plain);
                         self.pack()?;
                         return Ok(Some(false));
                     }
@@ -236,6 +239,10 @@ impl Records<'_> {
         self.bytes.truncate(length);
         Ok(())
     }
+}
+
+fn damaged(path: &Path, offset: u64) -> String {
+    format!("{} is damaged at the record at byte {offset}: its block has another digest", path.display())
 }
 
 /// Whether what a revisit stands for is exported too.

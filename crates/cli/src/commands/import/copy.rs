@@ -34,9 +34,14 @@ const DIRECTORY: &str = "warc";
 #[derive(Debug, Default)]
 pub(super) struct Copied {
     pub(super) files: Vec<Foreign>,
-    /// What could not be copied.
+    /// What could not be copied: the first of it.
     pub(super) untaken: Vec<Untaken>,
+    /// And how much more there is.
+    pub(super) untold: u64,
 }
+
+/// So much is told.
+const UNTAKEN_MAX: usize = 100;
 
 /// A copy below the repository. What is there already under that name, with that length, is that copy.
 pub(super) fn copied(env: &Env, root: &Path, path: &Path, cancel: &Cancel) -> anyhow::Result<Copied> {
@@ -65,7 +70,7 @@ pub(super) fn copied(env: &Env, root: &Path, path: &Path, cancel: &Cancel) -> an
             put.with_context(|| format!("cannot write {}", target.display()))?;
         }
     }
-    Ok(Copied { files: vec![foreign], untaken: Vec::new() })
+    Ok(Copied { files: vec![foreign], ..Copied::default() })
 }
 
 /// An error once somebody has stopped this.
@@ -102,7 +107,7 @@ impl Apart<'_> {
         if self.env.files.entry(&first)?.is_some() {
             return self.known(&first);
         }
-        let mut parts = Parts { apart: self, count: 0, open: None, packed: Vec::new() };
+        let mut parts = Parts { apart: self, count: 0, open: None, packed: Vec::new(), kept: false };
         let mut copied = Copied::default();
         let mut reader = WarcReader::open(&self.env.files, self.path)?.go_on_behind_damage();
         let mut member = Vec::new();
@@ -115,6 +120,8 @@ impl Apart<'_> {
                 }
                 Ok(None) => break,
                 Err(error @ RepositoryError::Io { .. }) => return Err(error.into()),
+                // As many as an import would tell of.
+                Err(_) if copied.untaken.len() == UNTAKEN_MAX => copied.untold += 1,
                 Err(error) => copied.untaken.push(Untaken {
                     file: self.path.display().to_string(),
                     offset: error.offset().unwrap_or_default(),
@@ -123,6 +130,7 @@ impl Apart<'_> {
             }
         }
         parts.close()?;
+        parts.kept = true;
         for number in (1..=parts.count).rev() {
             let target = self.directory.join(self.part(number));
             self.env.files.rename(&unfinished(&target), &target)?;
@@ -136,7 +144,10 @@ impl Apart<'_> {
     fn known(&self, first: &Path) -> anyhow::Result<Copied> {
         let mut reader = WarcReader::open(&self.env.files, first)?;
         let record = reader.next_record()?;
-        if record.is_none_or(|record| record.block != self.description()) {
+        // Whatever program made it.
+        let of_this = format!("\ndescription: {}\r\n", self.description());
+        let is_of_this = |record: &StoredRecord<'_>| String::from_utf8_lossy(record.block).contains(&of_this);
+        if !record.as_ref().is_some_and(is_of_this) {
             return Err(another(first));
         }
         let mut copied = Copied::default();
@@ -174,12 +185,16 @@ impl Apart<'_> {
     }
 
     /// What the first record of each file says.
-    fn description(&self) -> Vec<u8> {
+    fn first_block(&self) -> Vec<u8> {
         let mut block = Vec::new();
         warc_field(&mut block, "software", concat!("mattock/", env!("CARGO_PKG_VERSION")));
         warc_field(&mut block, "format", "WARC File Format 1.1");
-        warc_field(&mut block, "description", &format!("copy of {}, {} bytes", self.name, self.length));
+        warc_field(&mut block, "description", &self.description());
         block
+    }
+
+    fn description(&self) -> String {
+        format!("copy of {}, {} bytes", self.name, self.length)
     }
 }
 
@@ -189,6 +204,18 @@ struct Parts<'a> {
     count: u32,
     open: Option<(File, u64)>,
     packed: Vec<u8>,
+    /// All is there, and its files may get their names; otherwise they go.
+    kept: bool,
+}
+
+impl Drop for Parts<'_> {
+    fn drop(&mut self) {
+        for number in (1..=self.count).filter(|_| !self.kept) {
+            // There is another error to tell of.
+            let path = unfinished(&self.apart.directory.join(self.apart.part(number)));
+            let _ = self.apart.env.files.remove_file(&path);
+        }
+    }
 }
 
 impl Parts<'_> {
@@ -223,7 +250,7 @@ fn begin(apart: &Apart<'_>, number: u32, packed: &mut Vec<u8>) -> anyhow::Result
     let path = unfinished(&apart.directory.join(&name));
     let file = apart.env.files.open(&path, OpenMode::CreateOrTruncate)?;
     let id = RecordId::new(&mut apart.env.random.fork(&name));
-    let block = apart.description();
+    let block = apart.first_block();
     let mut plain = Vec::new();
     let record = Record {
         file_name: Some(&name),

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use mattock_env::{Files, Random, SimFiles, UnixTime};
 use mattock_features::{BuildOptions, Builder};
-use mattock_index::{Foreign, IndexOptions, Snapshot, import};
+use mattock_index::{Foreign, ImportOptions, IndexOptions, Snapshot, import};
 use mattock_query::{Cancel, Options, Session};
 use mattock_repository::{Page, Truncated, WarcWriter, WriterOptions};
 use mattock_study::FEATURES;
@@ -102,7 +102,9 @@ impl World {
         let second = START + 86_400 + i64::try_from(self.archives).unwrap();
         let inserted = UnixTime::from_micros(second * 1_000_000);
         let now = || inserted;
-        let imported = import(&self.files, Path::new(ROOT), &foreign, "test", &now, |_, _| {}).unwrap();
+        let imported =
+            import(&self.files, Path::new(ROOT), &foreign, &ImportOptions::named("test"), &now, |_, _| {})
+                .unwrap();
         assert_eq!(imported.instances, docs.len() as u64, "{imported:?}");
     }
 

@@ -1,0 +1,193 @@
+//! Parts of an import until `INDEX` names them.
+//!
+//! An import may take hours, and a crawl may run and be asked meanwhile. So only one import at a time has `import.lock`, for as long as it
+//! takes, and the lock of the index only while it puts its parts into the list. Until then they have names of their own (`import-*`),
+//! which nobody takes for parts; who was killed leaves them, and the next import removes them.
+//!
+//! Rows are inserted when they are committed, however old the documents are. All rows that come into the list together have one time, which has to be in the
+//! first of their parts already: it is later than that of all that is in the list then, and whoever draws a sample before they are in the
+//! list is told ([`importing_since_ms`]), and draws it of what was there before. At a URL there are no locks, and nobody crawls: there parts have
+//! their last names at once.
+
+use std::path::{Path, PathBuf};
+
+use mattock_env::{File, Files, OpenMode, UnixTime, is_url};
+
+use crate::error::IndexError;
+use crate::manifest::{Manifest, Part};
+use crate::pending::Pending;
+use crate::snapshot::{remove_strays, wait_for_lock};
+
+const LOCK: &str = "import.lock";
+/// How the names of parts begin that are in no list.
+const PREFIX: &str = "import-";
+
+/// See the module.
+pub(crate) struct Shelf<'a> {
+    files: &'a Files,
+    repository: PathBuf,
+    directory: PathBuf,
+    now: &'a dyn Fn() -> UnixTime,
+    /// Keeps other imports out.
+    alone: File,
+    /// As it was when something was put into it last.
+    list: Manifest,
+    /// What comes into the list next: parts, and the names of files.
+    parts: Vec<Part>,
+    taken: Vec<String>,
+    /// When these are inserted, in ms since 1970.
+    inserted_ms: Option<i64>,
+    number: u64,
+}
+
+impl<'a> Shelf<'a> {
+    pub(crate) fn open(
+        files: &'a Files,
+        repository: &Path,
+        now: &'a dyn Fn() -> UnixTime,
+    ) -> Result<Shelf<'a>, IndexError> {
+        let directory = Manifest::directory(repository);
+        files.create_dir_all(&directory).map_err(IndexError::io("create", &directory))?;
+        let alone = keep_others_out(files, &directory)?;
+        let list = {
+            let _lock = wait_for_lock(files, &directory)?;
+            let list = Manifest::read(files, repository)?;
+            if !is_url(repository) {
+                remove_strays(files, &directory, &list)?;
+                remove_left(files, &directory)?;
+            }
+            list
+        };
+        Ok(Shelf {
+            files,
+            repository: repository.to_path_buf(),
+            directory,
+            now,
+            alone,
+            list,
+            parts: Vec::new(),
+            taken: Vec::new(),
+            inserted_ms: None,
+            number: 0,
+        })
+    }
+
+    /// Whether a file was taken before.
+    pub(crate) fn knows(&self, name: &str) -> bool {
+        self.list.imported.iter().chain(&self.taken).any(|known| known == name)
+    }
+
+    /// All documents of a file are in what was, or will be, put here.
+    pub(crate) fn took(&mut self, name: &str) {
+        self.taken.push(name.to_owned());
+    }
+
+    /// Makes a part of what waits.
+    pub(crate) fn put(&mut self, pending: &mut Pending) -> Result<(), IndexError> {
+        let inserted_ms = match self.inserted_ms {
+            Some(time) => time,
+            None => self.begin()?,
+        };
+        let name = match is_url(&self.repository) {
+            true => self.list.next_name(),
+            false => {
+                self.number += 1;
+                format!("{PREFIX}{:06}.rows", self.number)
+            }
+        };
+        self.parts.push(pending.write_part(self.files, &self.directory, name, Some(inserted_ms))?);
+        Ok(())
+    }
+
+    /// Fixes the time of the rows that come next, and says so to whoever looks.
+    fn begin(&mut self) -> Result<i64, IndexError> {
+        let newest_ms = Manifest::read(self.files, &self.repository)?.newest_ms();
+        let now_ms = (self.now)().as_micros().div_euclid(1000);
+        let time = now_ms.max(newest_ms.map_or(i64::MIN, |newest_ms| newest_ms + 1));
+        self.tell(Some(time))?;
+        self.inserted_ms = Some(time);
+        Ok(time)
+    }
+
+    /// What stands in the lock: a time, or nothing while no rows wait.
+    fn tell(&self, time: Option<i64>) -> Result<(), IndexError> {
+        if is_url(&self.repository) {
+            return Ok(());
+        }
+        let path = self.directory.join(LOCK);
+        let text = time.map(|time| format!("{time}\n")).unwrap_or_default();
+        self.alone.write_all_at(text.as_bytes(), 0).map_err(IndexError::io("write", &path))?;
+        self.alone.set_len(text.len() as u64).map_err(IndexError::io("write", &path))
+    }
+
+    /// Puts all that was put here into the list.
+    pub(crate) fn commit(&mut self) -> Result<(), IndexError> {
+        let _lock = wait_for_lock(self.files, &self.directory)?;
+        let mut list = match is_url(&self.repository) {
+            true => self.list.clone(),
+            false => Manifest::read(self.files, &self.repository)?,
+        };
+        for mut part in self.parts.drain(..) {
+            if !is_url(&self.repository) {
+                let name = list.next_name();
+                let (from, to) = (self.directory.join(&part.file), self.directory.join(&name));
+                self.files.rename(&from, &to).map_err(IndexError::io("rename", &from))?;
+                part.file = name;
+            }
+            list.parts.push(part);
+        }
+        list.imported.append(&mut self.taken);
+        list.write(self.files, &self.repository)?;
+        self.list = list;
+        self.inserted_ms = None;
+        self.tell(None)
+    }
+}
+
+impl Drop for Shelf<'_> {
+    fn drop(&mut self) {
+        for part in &self.parts {
+            // There is another error to tell of, and who comes next removes what is left.
+            let _ = self.files.remove_file(&self.directory.join(&part.file));
+        }
+    }
+}
+
+/// The lock of imports, emptied once it is had: what another one says in it is not touched.
+fn keep_others_out(files: &Files, directory: &Path) -> Result<File, IndexError> {
+    let path = directory.join(LOCK);
+    let failed = |action| IndexError::io(action, &path);
+    let mode = match files.entry(&path).map_err(failed("look at"))? {
+        Some(_) if !is_url(&path) => OpenMode::Write,
+        _ => OpenMode::CreateOrTruncate,
+    };
+    let file = files.open(&path, mode).map_err(failed("open"))?;
+    if !file.try_lock().map_err(failed("lock"))? {
+        return Err(IndexError::Locked { path });
+    }
+    if mode == OpenMode::Write {
+        file.set_len(0).map_err(failed("write"))?;
+    }
+    Ok(file)
+}
+
+/// Removes what a killed import left.
+fn remove_left(files: &Files, directory: &Path) -> Result<(), IndexError> {
+    let entries = files.list(directory).map_err(IndexError::io("list", directory))?;
+    for entry in entries.iter().filter(|entry| entry.name.starts_with(PREFIX)) {
+        let path = directory.join(&entry.name);
+        files.remove_file(&path).map_err(IndexError::io("remove", &path))?;
+    }
+    Ok(())
+}
+
+/// When the rows of an import that is under way will have been inserted, in ms since 1970: what is inserted since then may not be all there.
+pub fn importing_since_ms(files: &Files, repository: &Path) -> Option<i64> {
+    let file = files.open(&Manifest::directory(repository).join(LOCK), OpenMode::Read).ok()?;
+    if !file.is_locked().ok()? {
+        return None;
+    }
+    let mut text = vec![0; usize::try_from(file.len().ok()?).ok()?.min(32)];
+    file.read_exact_at(&mut text, 0).ok()?;
+    std::str::from_utf8(&text).ok()?.trim().parse().ok()
+}
