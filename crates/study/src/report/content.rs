@@ -101,8 +101,16 @@ fn languages_sql(condition: &str) -> String {
     )
 }
 
-/// The languages of all pages, if they are kept for all but a few: whether that is so the sample shows.
-fn kept_languages(desk: &mut Desk<'_>, sampled: &str) -> Result<Option<Languages>> {
+/// The languages of all pages, if that takes no reading of them, and the query for them: the index has them, or they are kept.
+fn all_languages(desk: &mut Desk<'_>, sampled: &str) -> Result<Option<(Languages, String)>> {
+    let of_index = format!(
+        "select split_part(content_languages, ',', 1) as language, count(*) as pages from documents where {HTML} \
+         group by 1 order by pages desc, language"
+    );
+    if desk.session.plan(&of_index, Language::Sql)?.explain()?.computed.is_empty() {
+        return Ok(Some((count_languages(desk, &of_index)?, of_index)));
+    }
+    // Whether they are kept for all but a few the sample shows.
     let sql = languages_sql(sampled);
     if !desk.session.plan(&sql, Language::Sql)?.explain()?.kept.iter().any(|name| name == "language") {
         return Ok(None);
@@ -110,12 +118,17 @@ fn kept_languages(desk: &mut Desk<'_>, sampled: &str) -> Result<Option<Languages
     if desk.each(&sql, |_| Ok(()))?.documents_read > 0 {
         return Ok(None);
     }
+    let all = languages_sql(HTML);
+    Ok(Some((count_languages(desk, &all)?, all)))
+}
+
+fn count_languages(desk: &mut Desk<'_>, sql: &str) -> Result<Languages> {
     let mut counts = BTreeMap::new();
-    desk.each(&languages_sql(HTML), |row| {
-        counts.insert(row.text("language")?.unwrap_or_default(), row.count("pages")?);
+    desk.each(sql, |row| {
+        *counts.entry(row.text("language")?.unwrap_or_default()).or_insert(0) += row.count("pages")?;
         Ok(())
     })?;
-    Ok(Some(Languages::of(counts, true)))
+    Ok(Languages::of(counts, true))
 }
 
 pub(crate) fn gather(desk: &mut Desk<'_>, options: &ReportOptions) -> Result<Content> {
@@ -137,15 +150,16 @@ pub(crate) fn gather(desk: &mut Desk<'_>, options: &ReportOptions) -> Result<Con
         sample_seed: options.seed,
         ..Content::default()
     };
+    let mut languages_query = languages_sql(&sampled);
     if html_pages > 0 && options.sample > 0 {
-        let kept = kept_languages(desk, &sampled)?;
+        let all = all_languages(desk, &sampled)?;
         desk.begin("reading a sample")?;
         read(desk, &mut content, &sampled)?;
-        if let Some(kept) = kept {
-            content.languages = kept;
+        if let Some((all, query)) = all {
+            (content.languages, languages_query) = (all, query);
         }
     }
-    define(desk, &sampled, content.languages.of_all_pages);
+    define(desk, &sampled, &languages_query);
     Ok(content)
 }
 
@@ -190,11 +204,10 @@ fn read(desk: &mut Desk<'_>, content: &mut Content, sampled: &str) -> Result<()>
     Ok(())
 }
 
-fn define(desk: &mut Desk<'_>, sampled: &str, all_languages: bool) {
-    let condition = if all_languages { HTML } else { sampled };
+fn define(desk: &mut Desk<'_>, sampled: &str, languages_query: &str) {
     desk.define_query(
-        &languages_sql(condition),
-        &[("content.languages", "HTML pages by the main language of their main text, as ISO 639-3.")],
+        languages_query,
+        &[("content.languages", "HTML pages by the main language of their text, as ISO 639-3.")],
     );
     desk.define_query(
         &format!("select url, octet_length(content), character_length(text), http_last_modified from documents where {sampled}"),

@@ -52,7 +52,7 @@ fn languages(data: &DataSet) -> Section {
         ..BarChart::default()
     };
     let of = match content.languages.of_all_pages {
-        true => "all HTML pages: the column is kept".to_owned(),
+        true => "all HTML pages".to_owned(),
         false => sample(data),
     };
     let text = format!("{} Of {of}.", data.definition("content.languages"));

@@ -55,6 +55,17 @@ fn languages_that_are_kept_are_counted_for_all_pages() {
 }
 
 #[test]
+fn languages_of_the_index_are_those_of_all_pages() {
+    let mut world = World::new(&[]);
+    world.add_with(&pages(0, 200), true);
+    let data = sampled(&world, 50, 1);
+    let told: Vec<(&str, u64)> =
+        data.content.languages.values.iter().map(|share| (share.language.as_str(), share.pages)).collect();
+    assert_eq!((told, data.content.languages.of_all_pages), (vec![("eng", 150), ("deu", 50)], true));
+    assert!(!data.to_html().contains("mattock materialize"));
+}
+
+#[test]
 fn documents_that_cannot_be_read_are_told() {
     let world = World::new(&pages(0, 20));
     world.files.remove_dir_all(std::path::Path::new("/archives")).unwrap();

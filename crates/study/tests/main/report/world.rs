@@ -62,8 +62,13 @@ impl World {
         world
     }
 
-    /// Stores more.
+    /// Stores more, whose languages nobody looks up.
     pub(crate) fn add(&mut self, docs: &[Doc]) {
+        self.add_with(docs, false);
+    }
+
+    /// The same; `languages`: somebody does.
+    pub(crate) fn add_with(&mut self, docs: &[Doc], languages: bool) {
         self.archives += 1;
         let directory = PathBuf::from(format!("/archives/{}", self.archives));
         self.files.create_dir_all(&directory).unwrap();
@@ -102,9 +107,8 @@ impl World {
         let second = START + 86_400 + i64::try_from(self.archives).unwrap();
         let inserted = UnixTime::from_micros(second * 1_000_000);
         let now = || inserted;
-        let imported =
-            import(&self.files, Path::new(ROOT), &foreign, &ImportOptions::named("test"), &now, |_, _| {})
-                .unwrap();
+        let options = ImportOptions { languages, ..ImportOptions::named("test") };
+        let imported = import(&self.files, Path::new(ROOT), &foreign, &options, &now, |_, _| {}).unwrap();
         assert_eq!(imported.instances, docs.len() as u64, "{imported:?}");
     }
 
