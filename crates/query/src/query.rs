@@ -91,6 +91,8 @@ pub struct Report {
     pub kept_bytes_read: u64,
     /// What analyzers and archives did wrong; empty if nothing.
     pub failures: Vec<Failures>,
+    /// Documents whose bodies could be decoded in part only: their values are made of that part.
+    pub partial: Option<Failures>,
     /// The seeds of samples, given or drawn.
     pub seeds: Vec<u64>,
     /// The dates that the answer holds for.
@@ -173,6 +175,7 @@ impl Query {
             values_kept: Tally::get(&self.tally.values_kept),
             kept_bytes_read: Tally::get(&self.tally.kept_bytes_read),
             failures: self.tally.failures(),
+            partial: self.tally.partial(),
             seeds: self.seeds,
             dates: self.dates,
             cancelled,

@@ -398,3 +398,20 @@ fn a_condition_with_a_sample_means_the_same_documents_each_time() {
     assert!(first.len() > 20 && first.len() < 120, "{}", first.len());
     assert_eq!(first, asked());
 }
+
+#[test]
+fn what_could_be_decoded_in_part_only_is_counted() {
+    let mut docs = pages(20);
+    docs.iter_mut().step_by(5).for_each(|doc| doc.fields = "Content-Encoding: shrunk\r\n");
+    docs.iter_mut().for_each(|doc| doc.mime = Some("text/html"));
+    let world = World::new(docs);
+    let sum = "select sum(octet_length(body)) as bytes, count(title) as n from documents";
+    let (rows, report) = run(world.session().plan(sum, Language::Sql).unwrap());
+    let bytes: usize = world.docs.iter().map(|doc| doc.body.len()).sum();
+    assert_eq!(rows, [format!("{{\"bytes\":{bytes},\"n\":20}}")]);
+    let partial = report.partial.unwrap();
+    assert_eq!((partial.count, report.failures.len()), (4, 0));
+    assert!(partial.example.contains("a coding that is not known"), "{}", partial.example);
+    let words = "select octet_length('äb') as a, octet_length(null) as b, octet_length(url) as c from documents limit 1";
+    assert!(sql(&world.session(), words)[0].starts_with(r#"{"a":3,"b":null,"c":"#));
+}

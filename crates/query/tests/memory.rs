@@ -27,6 +27,7 @@ fn texts(count: usize, bytes: usize) -> Vec<Doc> {
         body: text(number),
         via: None,
         inserted_ms: None,
+        fields: "",
     };
     (0..count).map(doc).collect()
 }

@@ -30,6 +30,8 @@ pub(crate) struct Doc {
     pub(crate) via: Option<&'static str>,
     /// When it was inserted, if the index says so.
     pub(crate) inserted_ms: Option<i64>,
+    /// Further lines of its head.
+    pub(crate) fields: &'static str,
 }
 
 impl Doc {
@@ -46,6 +48,7 @@ impl Doc {
             body,
             via: None,
             inserted_ms: None,
+            fields: "",
         }
     }
 
@@ -123,10 +126,11 @@ impl World {
         for doc in docs {
             let mime = doc.mime.unwrap_or("application/octet-stream");
             let head = format!(
-                "HTTP/1.1 {} OK\r\nContent-Type: {mime}\r\nServer: test/{}\r\nContent-Length: {}\r\n\r\n",
+                "HTTP/1.1 {} OK\r\nContent-Type: {mime}\r\nServer: test/{}\r\nContent-Length: {}\r\n{}\r\n",
                 doc.status,
                 doc.host(),
-                doc.body.len()
+                doc.body.len(),
+                doc.fields
             );
             let written = writer
                 .write_page(&Page {

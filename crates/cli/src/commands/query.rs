@@ -157,5 +157,12 @@ pub(crate) fn failures(report: &Report) -> String {
             failed.example
         )
     };
-    report.failures.iter().map(line).collect()
+    let partial = report.partial.iter().map(|partial| {
+        format!(
+            "warning: of {} document(s) only a part could be decoded, like {}\n",
+            HumanCount(partial.count),
+            partial.example
+        )
+    });
+    report.failures.iter().map(line).chain(partial).collect()
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use datafusion::common::DataFusionError;
 use datafusion::execution::TaskContext;
 use mattock_env::is_url;
-use mattock_repository::http::{BodyDecoder, parse_response};
+use mattock_repository::http::{Body, BodyDecoder, Flaw, parse_response};
 use mattock_repository::{Digest, RecordFetcher, RecordType, RepositoryError};
 
 use super::exec::Stores;
@@ -28,6 +28,17 @@ pub(super) struct Stored<'a> {
     pub(super) head: &'a [u8],
     /// The body; encodings are undone.
     pub(super) body: &'a [u8],
+    /// Why that is not all of it, if it is not.
+    pub(super) flaw: Option<Flaw>,
+}
+
+/// What is wrong with a body that was decoded in part.
+pub(super) fn told(flaw: Flaw) -> &'static str {
+    match flaw {
+        Flaw::UnknownCoding => "its body has a coding that is not known, and was looked at as it is",
+        Flaw::Damaged => "its body is damaged, or was cut off, within its coding",
+        Flaw::TooLarge => "its body is larger than 64 MiB",
+    }
 }
 
 /// See the module. Each partition has its own, with open files and buffers that are used again.
@@ -132,20 +143,20 @@ impl Reader {
             if by_visit.is_none() && Some(own()) != digest {
                 return Err("a revisit of a record that is another one by now".to_string());
             }
-            let body = self.decoder.decode(&response).bytes;
+            let Body { bytes: body, flaw } = self.decoder.decode(&response);
             // That nothing has changed says nothing else: the document is as it was.
             return Ok(match status {
-                0 | NOT_MODIFIED => Stored { status: response.status, head: response.head, body },
-                _ => Stored { status, head: &self.head, body },
+                0 | NOT_MODIFIED => Stored { status: response.status, head: response.head, body, flaw },
+                _ => Stored { status, head: &self.head, body, flaw },
             });
         }
         let block = record.block;
         Ok(match parse_response(block) {
             Some(response) => {
-                let body = self.decoder.decode(&response);
-                Stored { status: response.status, head: response.head, body: body.bytes }
+                let Body { bytes: body, flaw } = self.decoder.decode(&response);
+                Stored { status: response.status, head: response.head, body, flaw }
             }
-            None => Stored { status: 0, head: &[], body: block },
+            None => Stored { status: 0, head: &[], body: block, flaw: None },
         })
     }
 }

@@ -45,6 +45,8 @@ pub(crate) struct Tally {
     /// Bytes of kept columns that were read for them.
     pub(crate) kept_bytes_read: AtomicU64,
     failures: Mutex<BTreeMap<String, Failed>>,
+    /// Documents of which only a part could be decoded.
+    partial: Mutex<BTreeMap<String, Failed>>,
     /// Told after every stretch of documents.
     pub(crate) changed: Notify,
 }
@@ -52,29 +54,22 @@ pub(crate) struct Tally {
 impl Tally {
     /// Counts a failure of `column` on the document at `url`. Of several the example with the least URL is kept, so that runs agree.
     pub(crate) fn failed(&self, column: &str, url: &str, reason: &str) {
-        let mut failures = self.failures.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        match failures.get_mut(column) {
-            Some((count, example)) => {
-                *count += 1;
-                if (url, reason) < (&example.0, &example.1) {
-                    *example = (url.to_string(), reason.to_string());
-                }
-            }
-            None => {
-                failures.insert(column.to_string(), (1, (url.to_string(), reason.to_string())));
-            }
-        }
+        count(&self.failures, column, url, reason);
+    }
+
+    /// Counts a document that was looked at as far as it could be decoded.
+    pub(crate) fn decoded_in_part(&self, url: &str, reason: &str) {
+        count(&self.partial, RECORD, url, reason);
     }
 
     /// The failures so far, by name.
     pub(crate) fn failures(&self) -> Vec<Failures> {
-        let failures = self.failures.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let all = failures.iter().map(|(column, (count, (url, reason)))| Failures {
-            column: column.clone(),
-            count: *count,
-            example: format!("{url}: {reason}"),
-        });
-        all.collect()
+        counted(&self.failures)
+    }
+
+    /// The documents so far of which only a part could be decoded.
+    pub(crate) fn partial(&self) -> Option<Failures> {
+        counted(&self.partial).pop()
     }
 
     /// Adds to a counter.
@@ -86,4 +81,29 @@ impl Tally {
     pub(crate) fn get(counter: &AtomicU64) -> u64 {
         counter.load(Ordering::Relaxed)
     }
+}
+
+fn count(failures: &Mutex<BTreeMap<String, Failed>>, name: &str, url: &str, reason: &str) {
+    let mut failures = failures.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    match failures.get_mut(name) {
+        Some((count, example)) => {
+            *count += 1;
+            if (url, reason) < (&example.0, &example.1) {
+                *example = (url.to_string(), reason.to_string());
+            }
+        }
+        None => {
+            failures.insert(name.to_string(), (1, (url.to_string(), reason.to_string())));
+        }
+    }
+}
+
+fn counted(failures: &Mutex<BTreeMap<String, Failed>>) -> Vec<Failures> {
+    let failures = failures.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let all = failures.iter().map(|(name, (count, (url, reason)))| Failures {
+        column: name.clone(),
+        count: *count,
+        example: format!("{url}: {reason}"),
+    });
+    all.collect()
 }

@@ -14,7 +14,7 @@ use datafusion::physical_expr::PhysicalExpr;
 use mattock_analyze::Document;
 
 use super::computed::{Builders, Computed, fulfilled};
-use super::reader::{Reader, Stored};
+use super::reader::{Reader, Stored, told};
 use super::tally::{RECORD, Tally};
 use crate::kept::values::ValueReader;
 
@@ -233,6 +233,10 @@ impl Work {
         match reader.read(places.archive.value(row), offset, length, places.url.value(row)) {
             Ok(stored) => {
                 Tally::add(&self.tally.records_read, 1);
+                // Where the server or the crawler broke off, the index says so.
+                if let Some(flaw) = stored.flaw.filter(|_| !places.truncated(row)) {
+                    self.tally.decoded_in_part(places.url.value(row), told(flaw));
+                }
                 Some(stored)
             }
             Err(reason) => {
