@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use mattock_repository::RepositoryError;
 
+use crate::snapshot::TAIL_ROWS_MAX;
+
 /// Says which file, and what can be done.
 #[derive(Debug, thiserror::Error)]
 pub enum IndexError {
@@ -61,6 +63,12 @@ pub enum IndexError {
     #[error("{path} is locked: another process is indexing this repository", path = path.display())]
     Locked {
         /// The lock.
+        path: PathBuf,
+    },
+    /// Parts have to be made before anything can be asked.
+    #[error("{path} has more than {TAIL_ROWS_MAX} documents that are in no part of its index, and none could be made: `mattock index` says why", path = path.display())]
+    Unindexed {
+        /// The repository.
         path: PathBuf,
     },
     /// What is published has something that the repository does not know.

@@ -17,6 +17,9 @@ use crate::schema::INSERTION_TIME;
 /// So many rows stay out of parts unless somebody asks for all of them: as many are read from ledgers in a fraction of a second.
 pub const TAIL_ROWS: usize = 50_000;
 
+/// More than so many are not held in memory: whoever asks while no part can be made is told to make some first.
+pub const TAIL_ROWS_MAX: usize = 400_000;
+
 /// A ledger of a crawl as its last checkpoint knows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LedgerSource {
@@ -82,8 +85,13 @@ impl Snapshot {
             tail_languages &= instance.details.languages.is_some();
             rows.push(instance)
         };
+        let mut count = 0;
         while reader.fill(|instance| take(&mut rows, instance))? {
             if rows.len() >= 8192 {
+                count += rows.len();
+                if count > TAIL_ROWS_MAX {
+                    return Err(IndexError::Unindexed { path: repository.to_path_buf() });
+                }
                 tail.push(rows.finish()?);
             }
         }

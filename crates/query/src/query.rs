@@ -1,9 +1,12 @@
 //! [`Query`]: a plan that can be explained and run.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::datatypes::{Schema, SchemaRef};
+use datafusion::common::DataFusionError;
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
@@ -104,7 +107,7 @@ pub struct Report {
 impl Query {
     /// The columns of the answer.
     pub fn schema(&self) -> SchemaRef {
-        Arc::new(self.plan.schema().as_arrow().clone())
+        with_names_of_their_own(&Arc::new(self.plan.schema().as_arrow().clone()))
     }
 
     /// The seeds of its samples, given or drawn.
@@ -133,7 +136,9 @@ impl Query {
         cancel: &Cancel,
     ) -> Result<Report, QueryError> {
         let physical = self.physical()?;
-        sink.begin(&physical.schema()).map_err(QueryError::Output)?;
+        let schema = with_names_of_their_own(&physical.schema());
+        let is_renamed = schema != physical.schema();
+        sink.begin(&schema).map_err(QueryError::Output)?;
         let runtime = &self.session.inner.runtime;
         let mut rows = 0;
         let outcome = runtime.block_on(async {
@@ -154,7 +159,11 @@ impl Query {
                     () = cancel.cancelled() => return Ok::<bool, QueryError>(true),
                     batch = batches.recv() => {
                         let Some(batch) = batch else { return running.end().await };
-                        let batch = batch?;
+                        let mut batch = batch?;
+                        if is_renamed {
+                            batch = RecordBatch::try_new(schema.clone(), batch.columns().to_vec())
+                                .map_err(DataFusionError::from)?;
+                        }
                         sink.write(&batch).map_err(QueryError::Output)?;
                         rows += batch.num_rows() as u64;
                     }
@@ -192,4 +201,23 @@ impl Query {
             bytes_total: known.then(|| Tally::get(&self.tally.bytes_total)),
         }
     }
+}
+
+/// The same columns, of which each has a name of its own: both sides of a join may have a `url`, and no format has room for two. The second one is
+/// `url_2` then.
+fn with_names_of_their_own(schema: &SchemaRef) -> SchemaRef {
+    let mut taken: BTreeSet<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
+    if taken.len() == schema.fields().len() {
+        return schema.clone();
+    }
+    let mut seen = BTreeSet::new();
+    let fields = schema.fields().iter().map(|field| {
+        if seen.insert(field.name().clone()) {
+            return field.as_ref().clone();
+        }
+        let names = (2..).map(|number| format!("{}_{number}", field.name()));
+        let name = names.into_iter().find(|name| taken.insert(name.clone())).unwrap_or_default();
+        field.as_ref().clone().with_name(name)
+    });
+    Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }

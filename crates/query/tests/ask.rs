@@ -415,3 +415,14 @@ fn what_could_be_decoded_in_part_only_is_counted() {
     let words = "select octet_length('äb') as a, octet_length(null) as b, octet_length(url) as c from documents limit 1";
     assert!(sql(&world.session(), words)[0].starts_with(r#"{"a":3,"b":null,"c":"#));
 }
+
+#[test]
+fn columns_of_both_sides_of_a_join_have_names_of_their_own() {
+    let world = World::new(pages(3));
+    let asked = "select a.url, b.url, b.fetch_status from documents a join documents b using (url) order by 1 limit 1";
+    let url = &world.docs.iter().map(|doc| &doc.url).min().unwrap();
+    assert_eq!(
+        sql(&world.session(), asked),
+        [format!(r#"{{"url":"{url}","url_2":"{url}","fetch_status":200}}"#)]
+    );
+}

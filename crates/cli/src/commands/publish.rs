@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressStyle};
 use mattock_env::{Env, Random};
-use mattock_index::{Manifest, Sending};
+use mattock_index::{IndexError, Manifest, Sending};
 use mattock_query::Cancel;
 
 use crate::args::repository::PublishArgs;
@@ -58,7 +58,14 @@ pub(crate) fn run(args: &PublishArgs) -> anyhow::Result<Ended> {
         say!("Stopped: what was sent stays there, and the same command goes on with it.");
         return Ok(Ended::Interrupted);
     }
-    let published = published?;
+    let published = published.map_err(|error| match error {
+        IndexError::NoPublication { .. }
+        | IndexError::OfAnother { .. }
+        | IndexError::Elsewhere { .. }
+        | IndexError::OtherFile { .. }
+        | IndexError::Outside { .. } => Usage(error.to_string()).into(),
+        error => anyhow::Error::from(error),
+    })?;
     if args.json {
         output::print_json(&serde_json::json!({
             "rows": published.rows, "files_sent": published.files_sent, "bytes_sent": published.bytes_sent,

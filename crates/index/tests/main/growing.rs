@@ -9,7 +9,9 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::TimestampMillisecondType;
 use mattock_env::sim::Simulation;
 use mattock_env::{Env, UnixTime};
-use mattock_index::{IndexError, IndexOptions, LedgerSource, Manifest, Outcomes, Snapshot, update};
+use mattock_index::{
+    IndexError, IndexOptions, LedgerSource, Manifest, Outcomes, Snapshot, TAIL_ROWS_MAX, update,
+};
 use mattock_repository::{Details, Digest, Ledger, Place, Row, Unsynced};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
@@ -185,6 +187,17 @@ fn an_index_has_languages_once_they_were_looked_for_everywhere() {
         assert!(!grown.snapshot().has_languages());
         grown.update(1);
         assert!(!grown.snapshot().has_languages());
+    });
+}
+
+#[test]
+fn what_does_not_fit_into_memory_is_not_asked_before_it_is_in_parts() {
+    run(|env| {
+        let mut grown = Grown::new(env);
+        grown.grow(TAIL_ROWS_MAX as u64 * 5 / 4 + 20_000, true);
+        let sources = std::slice::from_ref(&grown.source);
+        let refused = Snapshot::open(&env.files, Path::new(ROOT), sources, &options());
+        assert!(matches!(refused, Err(IndexError::Unindexed { .. })));
     });
 }
 
