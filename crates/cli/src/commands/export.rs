@@ -13,6 +13,7 @@ mod warc;
 
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
@@ -111,7 +112,8 @@ struct Export<'a> {
 
 /// Where a record went.
 struct Moved {
-    file: String,
+    /// Shared with the others of the file: there may be very many.
+    file: Arc<str>,
     offset: u64,
     new_offset: u64,
     new_length: u64,
@@ -172,7 +174,7 @@ impl Export<'_> {
                 Some((file, moved)) => {
                     let (name, offset, _) = place(batch, row);
                     let key = (name.as_str(), offset);
-                    match moved.binary_search_by(|one| (one.file.as_str(), one.offset).cmp(&key)) {
+                    match moved.binary_search_by(|one| (&*one.file, one.offset).cmp(&key)) {
                         Ok(at) => Some(CdxjPlace {
                             file,
                             offset: moved[at].new_offset,

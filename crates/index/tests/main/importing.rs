@@ -8,10 +8,16 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type, TimestampMillisecondType};
 use mattock_env::sim::Simulation;
 use mattock_env::{Env, OpenMode, UnixTime};
-use mattock_index::{Foreign, ImportOptions, IndexOptions, Snapshot, find_imported, import};
+use mattock_index::{Foreign, ImportOptions, Imported, IndexOptions, Snapshot, find_imported, import};
 use mattock_repository::{Digest, Page, RecordFetcher, WarcWriter, WriterOptions};
 use mattock_weburl::WebUrl;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+
+/// Imports files, with all that goes with it.
+fn taken(env: &Env, root: &Path, foreign: &[Foreign]) -> Imported {
+    let options = ImportOptions::named("foreign");
+    import(&env.files, root, foreign, &options, &|| env.clock.unix(), |_, _| {}).unwrap()
+}
 
 /// Pages of an archive; where each begins, and where it ends.
 fn archive(env: &Env, directory: &Path, count: usize) -> (PathBuf, Vec<(u64, u64)>) {
@@ -79,15 +85,7 @@ fn a_damaged_record_costs_itself_and_a_file_is_imported_once() {
         let (offset, length) = places[20];
         file.write_all_at(b"no gzip", offset + length / 2).unwrap();
         let foreign = [Foreign { path: path.clone(), name: path.to_str().unwrap().to_owned() }];
-        let imported = import(
-            &env.files,
-            root,
-            &foreign,
-            &ImportOptions::named("foreign"),
-            &|| env.clock.unix(),
-            |_, _| {},
-        )
-        .unwrap();
+        let imported = taken(&env, root, &foreign);
         assert_eq!((imported.instances, imported.untaken_count), (count as u64 - 1, 1), "{imported:?}");
         assert_eq!(imported.untaken[0].offset, offset);
         // Who was killed behind a part has left it, and nobody has heard of it.
@@ -97,26 +95,15 @@ fn a_damaged_record_costs_itself_and_a_file_is_imported_once() {
         let (other, _) = archive(&env, Path::new("/another"), 4);
         let other = Foreign { name: other.to_str().unwrap().to_owned(), path: other };
         let mixed = [other.clone(), other, foreign[0].clone()];
-        let options = ImportOptions::named("foreign");
-        let more =
-            import(&env.files, Path::new("/mixed"), &mixed[2..], &options, &|| env.clock.unix(), |_, _| {});
-        assert_eq!(more.unwrap().instances, count as u64 - 1);
-        let more = import(&env.files, Path::new("/mixed"), &mixed, &options, &|| env.clock.unix(), |_, _| {});
-        let more = more.unwrap();
+        let more = taken(&env, Path::new("/mixed"), &mixed[2..]);
+        assert_eq!(more.instances, count as u64 - 1);
+        let more = taken(&env, Path::new("/mixed"), &mixed);
         assert_eq!((more.instances, more.known), (4, 2));
         assert_eq!(rows(&env, Path::new("/mixed")).len(), count + 3);
         // Who was killed left parts that are in no list.
         let left = root.join("index/import-000001.rows");
         env.files.write_atomic(&left, b"rows").unwrap();
-        let again = import(
-            &env.files,
-            root,
-            &foreign,
-            &ImportOptions::named("foreign"),
-            &|| env.clock.unix(),
-            |_, _| {},
-        )
-        .unwrap();
+        let again = taken(&env, root, &foreign);
         assert_eq!((again.known, again.records), (1, 0));
         assert!(env.files.entry(&stray).unwrap().is_none() && env.files.entry(&left).unwrap().is_none());
         let found = rows(&env, root);
@@ -203,15 +190,7 @@ fn what_is_imported_is_inserted_then_however_old_it_is() {
         let take = |directory: &str, count: usize| {
             let (path, _) = archive(&env, Path::new(directory), count);
             let foreign = [Foreign { name: path.to_str().unwrap().to_owned(), path }];
-            import(
-                &env.files,
-                root,
-                &foreign,
-                &ImportOptions::named("foreign"),
-                &|| env.clock.unix(),
-                |_, _| {},
-            )
-            .unwrap();
+            taken(&env, root, &foreign);
         };
         take("/one", 5);
         let first = inserted(&env, root);
@@ -273,15 +252,7 @@ fn what_metadata_records_tell_is_in_the_row_of_their_document() {
         env.files.create_dir_all(Path::new("/elsewhere")).unwrap();
         env.files.write_atomic(path, archive.concat().as_bytes()).unwrap();
         let foreign = [Foreign { path: path.into(), name: path.to_str().unwrap().to_owned() }];
-        let imported = import(
-            &env.files,
-            root,
-            &foreign,
-            &ImportOptions::named("foreign"),
-            &|| env.clock.unix(),
-            |_, _| {},
-        )
-        .unwrap();
+        let imported = taken(&env, root, &foreign);
         assert_eq!((imported.instances, imported.others, imported.untaken_count), (3, 5, 0), "{imported:?}");
         let snapshot = snapshot(&env, root);
         let bytes = bytes::Bytes::from(env.files.read(&snapshot.parts()[0]).unwrap());
@@ -326,15 +297,7 @@ fn records_that_share_a_member_have_no_place() {
         env.files.create_dir_all(Path::new("/elsewhere")).unwrap();
         env.files.write_atomic(path, &members.concat()).unwrap();
         let foreign = [Foreign { path: path.into(), name: path.to_str().unwrap().to_owned() }];
-        let imported = import(
-            &env.files,
-            root,
-            &foreign,
-            &ImportOptions::named("foreign"),
-            &|| env.clock.unix(),
-            |_, _| {},
-        )
-        .unwrap();
+        let imported = taken(&env, root, &foreign);
         assert_eq!((imported.instances, imported.others, imported.untaken_count), (2, 1, 4), "{imported:?}");
         let second = members[0].len() as u64;
         let third = second + members[1].len() as u64;

@@ -79,7 +79,7 @@ pub(super) fn write(
         plain: Vec::new(),
         bytes: Vec::new(),
     };
-    let (mut moved, mut left_out) = (Vec::new(), LeftOut::default());
+    let (mut moved, mut left_out) = (Vec::<Moved>::new(), LeftOut::default());
     records.describe(export.env, name)?;
     out.write_all(&records.bytes)?;
     let mut at = records.bytes.len() as u64;
@@ -91,7 +91,9 @@ pub(super) fn write(
         if let Some(is_revisit) = member.map_err(io::Error::other)? {
             out.write_all(&records.bytes)?;
             let new_length = records.bytes.len() as u64;
-            moved.push(Moved { file: wanted.file, offset, new_offset: at, new_length, is_revisit });
+            let same = moved.last().map(|last| last.file.clone()).filter(|file| **file == *wanted.file);
+            let file = same.unwrap_or_else(|| wanted.file.into());
+            moved.push(Moved { file, offset, new_offset: at, new_length, is_revisit });
             at += new_length;
         }
         export.bar.inc(length);
