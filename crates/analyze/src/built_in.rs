@@ -30,7 +30,7 @@ const MAIN_TEXT: u32 = 3;
 static BUILT_INS: [BuiltIn; 17] = [
     column("charset", 1, Kind::Text, page::charset),
     column("content", 2, Kind::Text, page::content),
-    column("content_languages", MAIN_TEXT, Kind::Text, page::content_languages),
+    column("content_languages", MAIN_TEXT + 1, Kind::Text, page::content_languages),
     column("digest", 1, Kind::Text, sketch::digest),
     column("domain", 1, Kind::Text, address::domain),
     column("headings", 1, Kind::TextList, page::headings),

@@ -22,9 +22,10 @@ pub fn languages_found(text: &str, hint: Option<&str>) -> String {
     language::languages_of(text, hint, PIECES_ENOUGH).join(",")
 }
 
-/// The same for a document; empty for what is neither HTML nor text.
+/// The same for a document; empty for what is neither HTML nor text, and for all but successes (2xx).
 pub fn index_languages(document: &Document<'_>) -> String {
     match document.form() {
+        _ if !(200..300).contains(&document.status) => String::new(),
         Form::Html => {
             let options = Options {
                 links_max: 0,

@@ -6,6 +6,7 @@ use mattock_extract::{Link, LinkKind};
 use mattock_weburl::Fingerprint;
 
 use crate::document::Form;
+use crate::found::index_languages;
 use crate::language;
 use crate::{Document, Value};
 
@@ -88,10 +89,10 @@ pub(crate) fn languages(document: &Document<'_>) -> Value {
     }
 }
 
-/// The same with commas between them, as Common Crawl's index has it; null where it knows none.
+/// What the index has of them where somebody looked them up: see `found`.
 pub(crate) fn content_languages(document: &Document<'_>) -> Value {
-    let found = found_languages(document).filter(|found| !found.is_empty());
-    Value::text(found.map(|found| found.join(",")))
+    let found = index_languages(document);
+    Value::text(Some(found).filter(|found| !found.is_empty()))
 }
 
 fn found_languages(document: &Document<'_>) -> Option<Vec<&'static str>> {

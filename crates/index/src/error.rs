@@ -65,6 +65,20 @@ pub enum IndexError {
         /// The lock.
         path: PathBuf,
     },
+    /// There are parts, but no list of them.
+    #[error("{path} is missing, though there are parts: `mattock index --rebuild` begins anew; what was imported has to be imported again", path = path.display())]
+    Lost {
+        /// The list.
+        path: PathBuf,
+    },
+    /// A part is missing, or not as it was written.
+    #[error("{path} {what}: `mattock index --rebuild` makes it anew", path = path.display())]
+    LostPart {
+        /// The part.
+        path: PathBuf,
+        /// What is wrong with it.
+        what: &'static str,
+    },
     /// Parts have to be made before anything can be asked.
     #[error("{path} has more than {TAIL_ROWS_MAX} documents that are in no part of its index, and none could be made: `mattock index` says why", path = path.display())]
     Unindexed {

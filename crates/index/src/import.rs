@@ -63,6 +63,9 @@ pub struct Imported {
     pub untaken_count: u64,
 }
 
+/// Dates that columns of other tools have numbers for, which are nanoseconds in 64 bits.
+const DATES_S: std::ops::Range<i64> = 0..9_223_372_036;
+
 /// As many are kept for the report.
 const UNTAKEN_MAX: usize = 100;
 
@@ -227,8 +230,8 @@ impl Taking<'_> {
             leave("it has no URL");
             return Ok(false);
         };
-        let Some(time) = record.date() else {
-            leave("it has no date, or none that can be read");
+        let Some(time) = record.date().filter(|time| DATES_S.contains(&time.as_seconds())) else {
+            leave("it has no date between 1970 and 2262, or none that can be read");
             return Ok(false);
         };
         let response = record.response();
@@ -259,9 +262,10 @@ impl Taking<'_> {
             spelled_digest(said).filter(|digest| !digest.starts_with("sha1:")).unwrap_or_default();
         let digest =
             digest.or_else(|| body.filter(|_| other_digest.is_empty()).map(|body| Digest::of(&[body])));
-        let found = languages.as_mut().and_then(|languages| match response.as_ref().filter(|_| !revisit) {
-            Some(response) => Some(languages.of_response(url, response, digest)),
-            None => languages.of_original(digest),
+        let payload = digest.map_or_else(|| other_digest.clone(), |digest| digest.to_string());
+        let found = languages.as_mut().and_then(|languages| match &response {
+            Some(response) if !revisit => Some(languages.of_response(url, response, &payload)),
+            response => languages.of_original(response.as_ref().map(|response| response.status), &payload),
         });
         let details = Details {
             languages: found.as_deref(),

@@ -23,29 +23,30 @@ impl Languages {
         Languages { decoder: BodyDecoder::new(DECODED_BYTES_MAX), known: HashMap::new() }
     }
 
-    /// Those of a response, if it is a success; crawls look into nothing else.
-    pub(crate) fn of_response(
-        &mut self,
-        url: &str,
-        response: &Response<'_>,
-        digest: Option<Digest>,
-    ) -> String {
-        if !(200..300).contains(&response.status) {
-            return String::new();
-        }
-        let body = self.decoder.decode(response);
-        let document = Document::new(url, 0, response.status, response.head, body.bytes, false);
-        let found = index_languages(&document);
-        if let Some(digest) = digest
-            && self.known.len() < REMEMBERED
-        {
-            self.known.insert(digest, found.as_str().into());
+    /// Those of a response, if it is a success. `payload` is how its digest is spelled.
+    pub(crate) fn of_response(&mut self, url: &str, response: &Response<'_>, payload: &str) -> String {
+        let found = match response.status {
+            200..300 => {
+                let body = self.decoder.decode(response);
+                let document = Document::new(url, 0, response.status, response.head, body.bytes, false);
+                index_languages(&document)
+            }
+            _ => String::new(),
+        };
+        if !payload.is_empty() && self.known.len() < REMEMBERED {
+            self.known.insert(Digest::of(&[payload.as_bytes()]), found.as_str().into());
         }
         found
     }
 
-    /// Those of the payload that a revisit repeats, if it came by.
-    pub(crate) fn of_original(&self, digest: Option<Digest>) -> Option<String> {
-        Some(self.known.get(&digest?)?.to_string())
+    /// Those of the payload that a revisit repeats, if it came by; none if the answer was no success.
+    pub(crate) fn of_original(&self, status: Option<u16>, payload: &str) -> Option<String> {
+        const NOT_MODIFIED: u16 = 304;
+        match status {
+            Some(200..300 | NOT_MODIFIED) | None => {
+                Some(self.known.get(&Digest::of(&[payload.as_bytes()]))?.to_string())
+            }
+            Some(_) => Some(String::new()),
+        }
     }
 }

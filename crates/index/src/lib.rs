@@ -34,6 +34,7 @@ mod schema;
 mod shelf;
 mod snapshot;
 mod told;
+mod verify;
 
 pub use cdxj::{CdxjPlace, cdxj_line};
 pub use error::IndexError;
@@ -48,3 +49,4 @@ pub use rows::{Instance, PLACES_MAX, Rows};
 pub use schema::{COMMON_CRAWL_COLUMNS, schema};
 pub use shelf::importing_since_ms;
 pub use snapshot::{IndexOptions, LedgerSource, Snapshot, TAIL_ROWS, TAIL_ROWS_MAX, Updated, forget, update};
+pub use verify::{IndexCheck, check_index, forget_lost_imports};

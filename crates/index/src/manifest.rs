@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use mattock_env::Files;
+use mattock_env::{Files, is_url};
 use serde::{Deserialize, Serialize};
 
 use crate::error::IndexError;
@@ -54,6 +54,9 @@ pub struct Part {
     /// Whether languages were looked for in all of its documents.
     #[serde(default)]
     pub languages: bool,
+    /// CRC-32 of all of it; parts of earlier versions have none.
+    #[serde(default)]
+    pub sum: Option<u32>,
 }
 
 /// How far a ledger is indexed.
@@ -85,6 +88,22 @@ impl Manifest {
         }
         let bytes = files.read(&path).map_err(IndexError::io("read", &path))?;
         decode(&bytes, &path)
+    }
+
+    /// Whether a repository has parts and no list of them: it was lost, and what to do about it is not for who only asks.
+    pub(crate) fn is_lost(files: &Files, repository: &Path) -> Result<bool, IndexError> {
+        let path = Manifest::path(repository);
+        if files.entry(&path).map_err(IndexError::io("look at", &path))?.is_some() {
+            return Ok(false);
+        }
+        let directory = Manifest::directory(repository);
+        if is_url(repository)
+            || files.entry(&directory).map_err(IndexError::io("look at", &directory))?.is_none()
+        {
+            return Ok(false);
+        }
+        let entries = files.list(&directory).map_err(IndexError::io("list", &directory))?;
+        Ok(entries.iter().any(|entry| entry.name.starts_with("part-") && entry.name.ends_with(".parquet")))
     }
 
     /// Puts this one in its place.

@@ -1,5 +1,6 @@
 //! Writes a part: rows that are in order already, as one Parquet file.
 
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatch;
@@ -19,7 +20,25 @@ pub struct PartWriter {
     path: PathBuf,
     /// Its file goes with it unless it was finished.
     unfinished: Unfinished,
-    writer: ArrowWriter<FileWriter>,
+    writer: ArrowWriter<Summed>,
+}
+
+/// Sums up what passes on its way into a file.
+struct Summed {
+    out: FileWriter,
+    sum: crc32fast::Hasher,
+}
+
+impl Write for Summed {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.out.write_all(bytes)?;
+        self.sum.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
 }
 
 /// A file that is removed if nobody gives it its name.
@@ -44,13 +63,14 @@ impl PartWriter {
         let unfinished = path.with_extension("unfinished");
         let file = files.open(&unfinished, OpenMode::CreateOrTruncate);
         let file = file.map_err(IndexError::io("create", &unfinished))?;
+        let out = Summed { out: FileWriter::new(file), sum: crc32fast::Hasher::new() };
         let properties = WriterProperties::builder()
             .set_compression(Compression::ZSTD(ZstdLevel::try_new(1).expect("it has a level 1")))
             .set_max_row_group_row_count(Some(GROUP_ROWS))
             .set_statistics_enabled(EnabledStatistics::Page)
             .set_created_by(concat!("mattock ", env!("CARGO_PKG_VERSION")).to_owned())
             .build();
-        let writer = ArrowWriter::try_new(FileWriter::new(file), schema(), Some(properties))
+        let writer = ArrowWriter::try_new(out, schema(), Some(properties))
             .map_err(|source| IndexError::Parquet { path: path.to_path_buf(), source })?;
         let unfinished = Unfinished { files: files.clone(), path: unfinished, finished: false };
         Ok(PartWriter { path: path.to_path_buf(), unfinished, writer })
@@ -61,11 +81,12 @@ impl PartWriter {
         self.writer.write(rows).map_err(|source| IndexError::Parquet { path: self.path.clone(), source })
     }
 
-    /// Ends the file, and gives it its name once it is on the disk. Its length.
-    pub fn finish(self) -> Result<u64, IndexError> {
+    /// Ends the file, and gives it its name once it is on the disk. Its length, and the checksum of what it holds.
+    pub fn finish(self) -> Result<(u64, u32), IndexError> {
         let PartWriter { path, mut unfinished, writer } = self;
         let written = writer.into_inner();
-        let file = written.map_err(|source| IndexError::Parquet { path: path.clone(), source })?.into_file();
+        let written = written.map_err(|source| IndexError::Parquet { path: path.clone(), source })?;
+        let (file, sum) = (written.out.into_file(), written.sum.finalize());
         file.sync().map_err(IndexError::io("sync", &unfinished.path))?;
         let bytes = file.len().map_err(IndexError::io("measure", &unfinished.path))?;
         unfinished.files.rename(&unfinished.path, &path).map_err(IndexError::io("rename to", &path))?;
@@ -73,6 +94,6 @@ impl PartWriter {
         if let Some(parent) = path.parent() {
             unfinished.files.sync_dir(parent).map_err(IndexError::io("sync", parent))?;
         }
-        Ok(bytes)
+        Ok((bytes, sum))
     }
 }

@@ -115,12 +115,12 @@ impl Pending {
         if !rows.is_empty() {
             writer.write(&rows.finish()?)?;
         }
-        let bytes = writer.finish()?;
+        let (bytes, sum) = writer.finish()?;
         let (rows, imported) = (self.order.len() as u64, imported_ms.is_some());
         self.bytes.clear();
         self.order.clear();
         self.files.clear();
-        Ok(Part { file, rows, bytes, imported, inserted_ms: newest_ms, languages })
+        Ok(Part { file, rows, bytes, imported, inserted_ms: newest_ms, languages, sum: Some(sum) })
     }
 }
 

@@ -16,7 +16,7 @@ use mattock_env::{File, Files, OpenMode, UnixTime, is_url};
 use crate::error::IndexError;
 use crate::manifest::{Manifest, Part};
 use crate::pending::Pending;
-use crate::snapshot::{remove_strays, wait_for_lock};
+use crate::snapshot::{listed, remove_strays, wait_for_lock};
 
 const LOCK: &str = "import.lock";
 /// How the names of parts begin that are in no list.
@@ -51,7 +51,7 @@ impl<'a> Shelf<'a> {
         let alone = keep_others_out(files, &directory)?;
         let list = {
             let _lock = wait_for_lock(files, &directory)?;
-            let list = Manifest::read(files, repository)?;
+            let list = listed(files, repository)?;
             if !is_url(repository) {
                 remove_strays(files, &directory, &list)?;
                 remove_left(files, &directory)?;

@@ -75,7 +75,7 @@ impl Snapshot {
         ledgers: &[LedgerSource],
         options: &IndexOptions,
     ) -> Result<Snapshot, IndexError> {
-        let mut manifest = Manifest::read(files, repository)?;
+        let mut manifest = read_list(files, repository)?;
         if !fits(files, &manifest, ledgers) {
             manifest.forget_ledgers();
         }
@@ -99,7 +99,10 @@ impl Snapshot {
             tail.push(rows.finish()?);
         }
         let directory = Manifest::directory(repository);
-        let parts = manifest.parts.iter().map(|part| directory.join(&part.file)).collect();
+        let parts: Vec<PathBuf> = manifest.parts.iter().map(|part| directory.join(&part.file)).collect();
+        if let Some(wrong) = crate::verify::lost_parts(files, repository, &manifest)?.into_iter().next() {
+            return Err(wrong);
+        }
         let (repository, damaged) = (repository.to_path_buf(), reader.damaged);
         Ok(Snapshot { repository, manifest, parts, tail, tail_languages, damaged })
     }
@@ -170,7 +173,7 @@ pub fn update(
     let directory = Manifest::directory(repository);
     files.create_dir_all(&directory).map_err(IndexError::io("create", &directory))?;
     let _lock = lock(files, &directory)?;
-    let mut manifest = Manifest::read(files, repository)?;
+    let mut manifest = listed(files, repository)?;
     remove_strays(files, &directory, &manifest)?;
     let mut updated = Updated::default();
     let mut replaced = Vec::new();
@@ -229,6 +232,23 @@ pub(crate) fn wait_for_lock(files: &Files, directory: &Path) -> Result<File, Ind
     Ok(file)
 }
 
+/// The list of a repository, if it is not lost.
+fn read_list(files: &Files, repository: &Path) -> Result<Manifest, IndexError> {
+    match Manifest::is_lost(files, repository)? {
+        true => Err(IndexError::Lost { path: Manifest::directory(repository).join("INDEX") }),
+        false => Manifest::read(files, repository),
+    }
+}
+
+/// The list of a repository that is about to be changed. There is one from the first part on, so that a lost one is told from none.
+pub(crate) fn listed(files: &Files, repository: &Path) -> Result<Manifest, IndexError> {
+    let manifest = read_list(files, repository)?;
+    if manifest == Manifest::default() {
+        manifest.write(files, repository)?;
+    }
+    Ok(manifest)
+}
+
 /// Removes the parts that were made of ledgers: the next [`update`] makes them again. A list of parts that cannot be read is given up,
 /// and imported files with it: whether that was so.
 pub fn forget(files: &Files, repository: &Path) -> Result<bool, IndexError> {
@@ -236,7 +256,7 @@ pub fn forget(files: &Files, repository: &Path) -> Result<bool, IndexError> {
     files.create_dir_all(&directory).map_err(IndexError::io("create", &directory))?;
     let _lock = lock(files, &directory)?;
     let (mut manifest, lost) = match Manifest::read(files, repository) {
-        Ok(manifest) => (manifest, false),
+        Ok(manifest) => (manifest, Manifest::is_lost(files, repository)?),
         Err(IndexError::Damaged { .. } | IndexError::Version { .. }) => (Manifest::default(), true),
         Err(error) => return Err(error),
     };

@@ -130,6 +130,14 @@ pub(crate) fn lock(files: &Files, dir: &Path) -> std::result::Result<File, Query
     }
 }
 
+/// Removes what somebody who was killed has left. Only for who has the lock.
+pub(crate) fn remove_left(files: &Files, directory: &Path) -> std::io::Result<()> {
+    for entry in files.list(directory)?.iter().filter(|entry| entry.name.ends_with(".parquet.tmp")) {
+        files.remove_file(&directory.join(&entry.name))?;
+    }
+    Ok(())
+}
+
 /// The name of a file.
 fn part_name(number: u32) -> String {
     format!("part-{number:05}.parquet")

@@ -54,6 +54,7 @@ impl Session {
         let io = |error| QueryError::Io { path: directory.clone(), source: error };
         inner.files.create_dir_all(&directory).map_err(io)?;
         let _lock = kept::lock(&inner.files, &inner.source.dir)?;
+        kept::remove_left(&inner.files, &directory).map_err(io)?;
         let last =
             kept::parts_of(&inner.files, &directory).map_err(io)?.last_key_value().map(|(last, _)| *last);
         // A name is not used again: who still reads what was forgotten must not take something else for it.

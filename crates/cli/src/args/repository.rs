@@ -28,7 +28,7 @@ pub(crate) struct EngineArgs {
     pub(crate) memory: u64,
 
     /// Threads that compute; as many as there are cores if not given, and at least 8 that wait for a URL
-    #[arg(long, value_name = "N", env = "MATTOCK_THREADS")]
+    #[arg(long, value_name = "N", env = "MATTOCK_THREADS", value_parser = threads)]
     pub(crate) threads: Option<usize>,
 
     /// Ask as of a date: what was fetched later does not exist. Like 2026-01-31 or 2026-01-31T12:00:00Z
@@ -310,4 +310,12 @@ pub(crate) struct PublishArgs {
     /// Print one JSON object with what was sent
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// As many threads as make sense.
+fn threads(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(count @ 1..=1024) => Ok(count),
+        _ => Err("use 1 to 1024".to_owned()),
+    }
 }

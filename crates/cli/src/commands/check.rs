@@ -7,6 +7,7 @@ use std::path::Path;
 use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressStyle};
 use mattock_crawl::check::{CheckProgress, CheckReport, Finding, FindingKind, check, repair};
 use mattock_env::{Env, UnixTime};
+use mattock_index::{IndexCheck, check_index};
 use mattock_study::{FeaturesCheck, check_features};
 use serde::Serialize;
 
@@ -33,13 +34,17 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Ended> {
     if let Some(bar) = &bar {
         bar.finish_and_clear();
     }
-    let found = Found { report: report?, features: check_features(&env.files, &args.directory) };
+    let found = Found {
+        report: report?,
+        features: check_features(&env.files, &args.directory),
+        index: check_index(&env.files, &args.directory),
+    };
     if args.json {
         output::print_json(&found)?;
     } else {
         output::print(&show(&found, &args.directory))?;
     }
-    Ok(if found.report.whole && found.wrong_features() == 0 { Ended::Done } else { Ended::Failed })
+    Ok(if found.report.whole && found.made().next().is_none() { Ended::Done } else { Ended::Failed })
 }
 
 /// What was found of a crawl, and of what was built from it.
@@ -50,11 +55,16 @@ struct Found {
     /// Nothing if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     features: Option<FeaturesCheck>,
+    /// Nothing if nobody has asked yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    index: Option<IndexCheck>,
 }
 
 impl Found {
-    fn wrong_features(&self) -> u64 {
-        self.features.as_ref().map_or(0, |features| features.problems.len() as u64)
+    /// What is wrong with what was made of the crawl.
+    fn made(&self) -> impl Iterator<Item = &String> {
+        let features = self.features.iter().flat_map(|features| &features.problems);
+        features.chain(self.index.iter().flat_map(|index| &index.problems))
     }
 }
 
@@ -71,7 +81,7 @@ fn show(found: &Found, directory: &Path) -> String {
     let line = |text: &mut String, line: std::fmt::Arguments<'_>| {
         writeln!(text, "{line}").expect("a String takes everything");
     };
-    let problems = report.problems.len() as u64 + report.problems_untold + found.wrong_features();
+    let problems = report.problems.len() as u64 + report.problems_untold + found.made().count() as u64;
     match problems {
         0 => line(&mut text, format_args!("{} is whole.", directory.display())),
         1 => line(&mut text, format_args!("{}: one thing is wrong.", directory.display())),
@@ -118,6 +128,16 @@ fn show(found: &Found, directory: &Path) -> String {
                 HumanCount(report.pages)
             ),
         );
+    }
+    if let Some(index) = &found.index {
+        line(
+            &mut text,
+            format_args!("  index       {} part(s) as they were written", HumanCount(index.parts)),
+        );
+        if !index.problems.is_empty() {
+            line(&mut text, format_args!("\nWrong with the index:"));
+            index.problems.iter().for_each(|problem| line(&mut text, format_args!("  - {problem}")));
+        }
     }
     if let Some(features) = &found.features {
         let generation = features

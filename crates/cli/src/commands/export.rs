@@ -54,6 +54,11 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<Ended> {
         );
     }
     let format = args.format.of_rows();
+    let named_otherwise = |ending: &str| args.output.extension().is_some_and(|own| own == ending);
+    if args.format == ExportFormat::Warc && ["zst", "warc"].into_iter().any(named_otherwise) {
+        let message = "--format warc writes gzip: give the file a name that ends in .warc.gz";
+        return Err(Usage(message.into()).into());
+    }
     if args.columns.is_some() && format.is_none() {
         return Err(Usage("--columns are for --format parquet, jsonl and csv".into()).into());
     }

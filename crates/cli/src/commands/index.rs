@@ -1,14 +1,16 @@
 //! `mattock index`: brings the index of a repository up to date.
 
+use std::path::Path;
+
 use indicatif::{HumanBytes, HumanCount, ProgressBar};
-use mattock_env::is_url;
-use mattock_index::Manifest;
+use mattock_env::{Env, is_url};
+use mattock_index::{Foreign, ImportOptions, Manifest};
 
 use crate::args::repository::IndexArgs;
 use crate::exit::{Ended, Usage};
-use crate::places::Places;
+use crate::places::{self, Places};
 use crate::progress;
-use crate::repository::Repository;
+use crate::repository::{Repository, name_of};
 
 pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Ended> {
     let Places { env, .. } = Places::new();
@@ -19,6 +21,9 @@ pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Ended> {
     }
     if args.rebuild && mattock_index::forget(&env.files, &args.dir)? {
         say!("warning: the list of parts could not be read; what was imported has to be imported again");
+    }
+    if args.rebuild {
+        import_again(&env, &args.dir)?;
     }
     let bar = ProgressBar::new_spinner();
     let cancel = progress::interruptible();
@@ -49,4 +54,23 @@ pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Ended> {
         Manifest::directory(&args.dir).display()
     );
     Ok(Ended::Done)
+}
+
+/// Reads archives again whose rows are lost.
+fn import_again(env: &Env, dir: &Path) -> anyhow::Result<()> {
+    let foreign = mattock_index::forget_lost_imports(&env.files, dir)?;
+    if foreign.is_empty() {
+        return Ok(());
+    }
+    say!("A part of what was imported is lost: {} archive(s) are imported again, as of now.", foreign.len());
+    let options = ImportOptions::named(&name_of(&places::absolute(dir)?));
+    let (there, gone): (Vec<Foreign>, Vec<Foreign>) =
+        foreign.into_iter().partition(|one| matches!(env.files.entry(&one.path), Ok(Some(_))));
+    for one in gone {
+        say!("warning: {} is not there any more", one.path.display());
+    }
+    let now = || env.clock.unix();
+    let imported = mattock_index::import(&env.files, dir, &there, &options, &now, |_, _| {})?;
+    say!("{} instances of {} file(s) are there again", HumanCount(imported.instances), imported.files);
+    Ok(())
 }

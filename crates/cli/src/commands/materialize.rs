@@ -4,12 +4,16 @@ use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 use mattock_query::Cancel;
 
 use crate::args::repository::MaterializeArgs;
-use crate::exit::Ended;
+use crate::exit::{Ended, Usage};
 use crate::places::Places;
 use crate::repository::{Repository, options};
 use crate::signals;
 
 pub(crate) fn run(args: &MaterializeArgs) -> anyhow::Result<Ended> {
+    if args.ask.engine.as_of.is_some() || args.ask.engine.inserted_by.is_some() {
+        let message = "a column is kept for all documents: leave out --as-of and --inserted-by";
+        return Err(Usage(message.into()).into());
+    }
     let Places { env, .. } = Places::new();
     let repository = Repository::open(&env, &args.dir)?;
     let session = repository.session(options(&env, &args.ask, &args.dir, &args.column)?)?;

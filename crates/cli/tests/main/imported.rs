@@ -90,13 +90,41 @@ fn records_that_share_a_member_are_refused_and_a_copy_takes_them_apart() {
     done(&scratch, &["import", "copied", "one.warc.gz", "--copy"]);
     let expected = [r#"http://a-sim.com/a "a""#, r#"http://a-sim.com/b "b""#, r#"http://a-sim.com/c "c""#];
     assert_eq!(titles(&scratch, "copied"), expected);
-    assert!(scratch.is_there("copied/warc/one-00001.warc.gz"));
+    assert!(scratch.is_there("copied/imported/one-00001.warc.gz"));
     let again = done(&scratch, &["import", "copied", "one.warc.gz", "--copy", "--json"]);
     assert!(again.contains(r#""known":1"#), "{again}");
     // Another file of that name.
     write(&scratch, "one.warc.gz", &gzip(&pages[..2].concat()));
     let refused = scratch.mattock(&["import", "copied", "one.warc.gz", "--copy"]);
     assert!(self::said(&refused).contains("is another file"), "{refused:?}");
+}
+
+#[test]
+fn copies_stay_when_the_crawl_goes_on_whatever_their_names() {
+    let scratch = Scratch::new("imported_beside");
+    // Nothing at this address may be connected to.
+    let crawl = ["crawl", "--out", "site", "--retries", "0", "--quiet", "http://127.0.0.1:9/"];
+    scratch.mattock(&crawl);
+    let name = "mattock-p0-20260102030405-00000.warc";
+    scratch.write(name, &page("http://a-sim.com/a", DAY, "a"));
+    done(&scratch, &["import", "site", name, "--copy"]);
+    scratch.mattock(&crawl);
+    assert_eq!(titles(&scratch, "site"), [r#"http://a-sim.com/a "a""#]);
+}
+
+#[test]
+fn a_lost_part_is_told_and_its_archives_are_imported_again() {
+    let scratch = Scratch::new("imported_lost");
+    scratch.write("pages.warc", &page("http://a-sim.com/a", DAY, "a"));
+    done(&scratch, &["import", "site", "pages.warc"]);
+    Files::real().remove_file(&scratch.path().join("site/index/part-000001.parquet")).unwrap();
+    let said = failed(&scratch, &["query", "site", "select name"]);
+    assert!(said.contains("part-000001.parquet is missing") && said.contains("--rebuild"), "{said}");
+    done(&scratch, &["index", "site", "--rebuild"]);
+    assert_eq!(titles(&scratch, "site"), [r#"http://a-sim.com/a "a""#]);
+    Files::real().remove_file(&scratch.path().join("site/index/INDEX")).unwrap();
+    let lost = scratch.mattock(&["query", "site", "select name"]);
+    assert!(!lost.status.success() && scratch.is_there("site/index/part-000002.parquet"), "{lost:?}");
 }
 
 #[test]
@@ -154,6 +182,19 @@ fn visits() -> String {
         response(url, "2026-01-05T00:00:00Z", "WARC-Payload-Digest: sha256:4567\r\n", "two"),
     ]
     .concat()
+}
+
+#[test]
+fn what_a_repository_has_itself_does_not_depend_on_files_elsewhere() {
+    let scratch = Scratch::new("imported_own");
+    let digest = "WARC-Payload-Digest: sha256:0123\r\n";
+    scratch.write("elsewhere.warc", &response("http://a-sim.com/x", "2025-01-01T00:00:00Z", digest, "one"));
+    scratch.write("own.warc", &visits());
+    done(&scratch, &["import", "site", "elsewhere.warc"]);
+    done(&scratch, &["import", "site", "own.warc", "--copy"]);
+    Files::real().remove_file(&scratch.path().join("elsewhere.warc")).unwrap();
+    let readable = "select count(*) as n from documents where title is not null";
+    assert_eq!(rows(&scratch, "site", readable)[0]["n"], 5);
 }
 
 #[test]

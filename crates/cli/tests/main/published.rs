@@ -253,9 +253,9 @@ fn what_another_repository_has_published_stays() {
         assert_eq!(titles(&copy), [r#"{"title":"Foreign two"}"#]);
     }
     // An archive of another content is not overwritten.
-    scratch.write("plain/warc/two.warc", "something else");
+    scratch.write("plain/imported/two.warc", "something else");
     let said = refused(&scratch, &["publish", "two", "plain"]);
-    assert!(said.contains("plain/warc/two.warc is there already, and is another file"), "{said}");
+    assert!(said.contains("plain/imported/two.warc is there already, and is another file"), "{said}");
 }
 
 #[test]

@@ -41,7 +41,7 @@ pub(super) fn analyzers(raw: &RawAnalyzers) -> Result<AnalyzerOptions, ConfigErr
     if raw.fuel == Some(0) {
         return Err(wrong("analyzers.fuel")("it must be at least 1".into()));
     }
-    let memory_bytes = size("analyzers.memory", &raw.memory, MEMORY_BYTES)?;
+    let memory_bytes = size("analyzers.memory_max", &raw.memory_max, MEMORY_BYTES)?;
     Ok(AnalyzerOptions { modules, fuel: raw.fuel.unwrap_or(FUEL), memory_bytes })
 }
 
@@ -57,14 +57,14 @@ mod tests {
         };
         assert_eq!(checked("").unwrap().analyzers, AnalyzerOptions::default());
         let chosen =
-            checked("modules = ['a/words.wasm', 'b.wasm']\nfuel = 7\nmemory = '1MiB'").unwrap().analyzers;
+            checked("modules = ['a/words.wasm', 'b.wasm']\nfuel = 7\nmemory_max = '1MiB'").unwrap().analyzers;
         assert_eq!(chosen.modules, ["a/words.wasm", "b.wasm"].map(PathBuf::from));
         assert_eq!((chosen.fuel, chosen.memory_bytes), (7, 1 << 20));
         for (text, says) in [
             ("modules = ['words.so']", "ours.toml: analyzers.modules: \"words.so\" is no WebAssembly module"),
             ("modules = ['a/x.wasm', 'b/X.wasm']", "two columns"),
             ("fuel = 0", "analyzers.fuel: it must be at least 1"),
-            ("memory = 'much'", "analyzers.memory"),
+            ("memory_max = 'much'", "analyzers.memory_max"),
             ("module = []", "did you mean `analyzers.modules`?"),
         ] {
             let error = checked(text).unwrap_err().to_string();

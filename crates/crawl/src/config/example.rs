@@ -181,7 +181,7 @@ languages = true
 # Steps that such a module may take for one document. (free)
 fuel = 1000000000
 # And the memory that it may have. (free)
-memory = "64MiB"
+memory_max = "64MiB"
 
 [checkpoint]
 # The whole state is saved at the latest after this time: what a crash can cost. (live)

@@ -273,7 +273,7 @@ section! {
         /// Steps that one of them may take for a document.
         fuel: u64,
         /// Memory that it may have.
-        memory: String,
+        memory_max: String,
     }
 }
 

@@ -8,7 +8,10 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type, TimestampMillisecondType};
 use mattock_env::sim::Simulation;
 use mattock_env::{Env, OpenMode, UnixTime};
-use mattock_index::{Foreign, ImportOptions, Imported, IndexOptions, Snapshot, find_imported, import};
+use mattock_index::{
+    Foreign, ImportOptions, Imported, IndexError, IndexOptions, Snapshot, check_index, find_imported, forget,
+    forget_lost_imports, import, update,
+};
 use mattock_repository::{Digest, Page, RecordFetcher, WarcWriter, WriterOptions};
 use mattock_weburl::WebUrl;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -371,4 +374,51 @@ fn list(env: &Env, directory: &Path, files: &mut Vec<PathBuf>) {
             false => {}
         }
     }
+}
+
+#[test]
+fn parts_that_are_lost_or_damaged_are_told_and_imported_again() {
+    Simulation::new(1).run(|env| async move {
+        let root = Path::new("/repository");
+        let (path, _) = archive(&env, Path::new("/elsewhere"), 40);
+        let foreign = [Foreign { name: path.to_str().unwrap().to_owned(), path }];
+        taken(&env, root, &foreign);
+        assert_eq!(check_index(&env.files, root).unwrap().problems, [""; 0]);
+        let part = snapshot(&env, root).parts()[0].clone();
+        // One bit, which no length shows.
+        let whole = env.files.read(&part).unwrap();
+        let mut flipped = whole.clone();
+        flipped[whole.len() / 2] ^= 4;
+        env.files.write_atomic(&part, &flipped).unwrap();
+        let found = check_index(&env.files, root).unwrap();
+        assert!(found.problems[0].contains("its checksum is wrong"), "{found:?}");
+        env.files.write_atomic(&part, &whole[..whole.len() - 1]).unwrap();
+        let cut = Snapshot::open(&env.files, root, &[], &IndexOptions::default()).unwrap_err().to_string();
+        assert!(cut.contains("another length") && cut.contains("--rebuild"), "{cut}");
+        env.files.remove_file(&part).unwrap();
+        assert!(Snapshot::open(&env.files, root, &[], &IndexOptions::default()).is_err());
+        let again = forget_lost_imports(&env.files, root).unwrap();
+        assert_eq!(again, foreign);
+        taken(&env, root, &again);
+        assert_eq!(rows(&env, root).len(), 40);
+        assert_eq!(forget_lost_imports(&env.files, root).unwrap(), []);
+    });
+}
+
+#[test]
+fn without_a_list_nothing_is_removed() {
+    Simulation::new(1).run(|env| async move {
+        let root = Path::new("/repository");
+        let (path, _) = archive(&env, Path::new("/elsewhere"), 5);
+        taken(&env, root, &[Foreign { name: path.to_str().unwrap().to_owned(), path }]);
+        let part = snapshot(&env, root).parts()[0].clone();
+        env.files.remove_file(&root.join("index/INDEX")).unwrap();
+        let lost = update(&env.files, root, &[], &IndexOptions::default(), 1, |_| {});
+        assert!(matches!(lost, Err(IndexError::Lost { .. })));
+        let lost = Snapshot::open(&env.files, root, &[], &IndexOptions::default());
+        assert!(matches!(lost, Err(IndexError::Lost { .. })));
+        assert!(env.files.entry(&part).unwrap().is_some());
+        assert!(forget(&env.files, root).unwrap(), "imports have to be made again");
+        assert!(update(&env.files, root, &[], &IndexOptions::default(), 1, |_| {}).is_ok());
+    });
 }

@@ -153,7 +153,7 @@ impl Originals {
         NEEDS.iter().all(|name| index.field_with_name(name).is_ok())
     }
 
-    /// File, offset and length of the earliest response with a key. Fails if it cannot be known.
+    /// File, offset and length of the response with a key: the earliest within the repository, or else elsewhere. Fails if it cannot be known.
     pub(super) fn find(
         &self,
         key: &Digest,
@@ -251,11 +251,19 @@ fn take(
             length: lengths.value(row) as u32,
             time_ms: times.value(row),
         };
-        // Whatever the order in which rows come, the same one is taken.
-        let order = |place: &Place| (place.time_ms, &names[place.file as usize], place.offset);
+        // Whatever the order in which rows come, the same one is taken: one of the repository's own files, if there is one, since those of others may go.
+        let order = |place: &Place| {
+            let name = &names[place.file as usize];
+            (!is_own(name), place.time_ms, name, place.offset)
+        };
         if known.is_none_or(|known| order(&place) < order(&known)) {
             *known = Some(place);
         }
     }
     Ok(())
+}
+
+/// Whether a file lies within the repository.
+fn is_own(name: &str) -> bool {
+    !name.starts_with('/') && !mattock_env::is_url(std::path::Path::new(name))
 }

@@ -83,6 +83,32 @@ impl FilesSink {
         name
     }
 
+    /// Removes what an answer that was not finished has left: the files that its list names, and the list.
+    fn remove_remains(&self) -> io::Result<()> {
+        let path = self.unfinished();
+        if self.files.entry(&path)?.is_none() {
+            return Ok(());
+        }
+        let remove = |name: &str| {
+            let path = self.directory.join(name);
+            match self.files.entry(&path)?.is_some_and(|entry| !entry.is_dir) {
+                true => self.files.remove_file(&path),
+                false => Ok(()),
+            }
+        };
+        let index = self.files.open(&path, OpenMode::Read)?;
+        for line in BufReader::new(Rest { file: Arc::new(index), at: 0 }).split(b'\n') {
+            let line = line?;
+            let name =
+                line.strip_prefix(b"{\"file\":\"").and_then(|rest| rest.split(|byte| *byte == b'"').next());
+            if let Some(name) = name {
+                remove(&String::from_utf8_lossy(name))?;
+            }
+        }
+        self.unlisted.iter().try_for_each(|name| remove(name))?;
+        self.files.remove_file(&path)
+    }
+
     fn unfinished(&self) -> PathBuf {
         self.directory.join(format!("{INDEX}.unfinished"))
     }
@@ -154,6 +180,8 @@ impl Sink for FilesSink {
             );
             return Err(io::Error::new(io::ErrorKind::AlreadyExists, message));
         }
+        // Of somebody who was killed.
+        self.remove_remains()?;
         let path = self.unfinished();
         let index = self.files.open(&path, OpenMode::CreateOrTruncate);
         self.index = Some(index.map_err(|error| named(&path, &error))?);
@@ -207,28 +235,6 @@ impl Sink for FilesSink {
 
     fn fail(&mut self) -> io::Result<()> {
         self.index = None;
-        let path = self.unfinished();
-        if self.files.entry(&path)?.is_none() {
-            // It was never begun.
-            return Ok(());
-        }
-        let remove = |name: &str| {
-            let path = self.directory.join(name);
-            match self.files.entry(&path)?.is_some_and(|entry| !entry.is_dir) {
-                true => self.files.remove_file(&path),
-                false => Ok(()),
-            }
-        };
-        let index = self.files.open(&path, OpenMode::Read)?;
-        for line in BufReader::new(Rest { file: Arc::new(index), at: 0 }).split(b'\n') {
-            let line = line?;
-            let name =
-                line.strip_prefix(b"{\"file\":\"").and_then(|rest| rest.split(|byte| *byte == b'"').next());
-            if let Some(name) = name {
-                remove(&String::from_utf8_lossy(name))?;
-            }
-        }
-        self.unlisted.iter().try_for_each(|name| remove(name))?;
-        self.files.remove_file(&path)
+        self.remove_remains()
     }
 }

@@ -235,7 +235,8 @@ impl Records<'_> {
 
     /// Packs the plain record.
     fn pack(&mut self) -> anyhow::Result<()> {
-        let mut compressor = libdeflater::Compressor::new(libdeflater::CompressionLvl::fastest());
+        let mut compressor =
+            libdeflater::Compressor::new(libdeflater::CompressionLvl::new(1).expect("there is a level 1"));
         self.bytes.resize(compressor.gzip_compress_bound(self.plain.len()), 0);
         let length = compressor.gzip_compress(&self.plain, &mut self.bytes)?;
         self.bytes.truncate(length);

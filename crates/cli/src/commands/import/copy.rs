@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use libdeflater::{CompressionLvl, Compressor};
 use mattock_env::{Env, File, OpenMode, is_url};
-use mattock_index::{Foreign, PLACES_MAX, Untaken};
+use mattock_index::{Foreign, Manifest, PLACES_MAX, Untaken};
 use mattock_query::Cancel;
 use mattock_repository::record::warc_field;
 use mattock_repository::{
@@ -27,8 +27,11 @@ const FILE_BYTES_MAX: u64 = 1_000_000_000;
 /// So many records show how a file is packed.
 const LOOKED_AT: usize = 100;
 
-/// Where copies are, relative to the repository.
-const DIRECTORY: &str = "warc";
+/// Where copies are, relative to the repository: not among the files of a crawl, which may have the same names, and are cut back when it goes on.
+const DIRECTORY: &str = "imported";
+
+/// Where they were once.
+const OLD_DIRECTORY: &str = "warc";
 
 /// What a copy is made of.
 #[derive(Debug, Default)]
@@ -60,6 +63,15 @@ pub(super) fn copied(env: &Env, root: &Path, path: &Path, cancel: &Cancel) -> an
         let apart = Apart { env, directory: &directory, path, name: &name, length, source, gzip, cancel };
         return apart.copied(FILE_BYTES_MAX);
     }
+    let old = root.join(OLD_DIRECTORY).join(&name);
+    let old_name = format!("{OLD_DIRECTORY}/{name}");
+    let is_old = |manifest: Manifest| manifest.imported.contains(&old_name);
+    if env.files.entry(&old)?.is_some_and(|entry| entry.len == length)
+        && Manifest::read(&env.files, root).is_ok_and(is_old)
+    {
+        let foreign = Foreign { path: old, name: old_name };
+        return Ok(Copied { files: vec![foreign], ..Copied::default() });
+    }
     let target = directory.join(&name);
     let foreign = Foreign { path: target.clone(), name: format!("{DIRECTORY}/{name}") };
     match env.files.entry(&target)? {
@@ -79,7 +91,11 @@ fn go_on(cancel: &Cancel) -> io::Result<()> {
 }
 
 fn another(target: &Path) -> anyhow::Error {
-    Usage(format!("{} is there already, and is another file", target.display())).into()
+    Usage(format!(
+        "{} is there already, and is another file: rename one of them, or import it without --copy",
+        target.display()
+    ))
+    .into()
 }
 
 /// Whether records have no places of their own. What cannot be read here is told when it is imported.
@@ -269,7 +285,7 @@ fn unfinished(path: &Path) -> PathBuf {
 }
 
 fn pack(plain: &[u8], out: &mut Vec<u8>) -> anyhow::Result<()> {
-    let mut compressor = Compressor::new(CompressionLvl::fastest());
+    let mut compressor = Compressor::new(CompressionLvl::new(1).expect("there is a level 1"));
     out.resize(compressor.gzip_compress_bound(plain.len()), 0);
     let length = compressor.gzip_compress(plain, out)?;
     out.truncate(length);
