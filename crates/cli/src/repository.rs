@@ -102,6 +102,11 @@ impl Repository {
         mattock_index::update(&self.env.files, &self.root, &self.ledgers, &self.options, at_least, progress)
     }
 
+    /// Makes all parts of the crawl anew.
+    pub(crate) fn rebuild(&self, progress: impl FnMut(u64)) -> Result<Updated, IndexError> {
+        mattock_index::rebuild(&self.env.files, &self.root, &self.ledgers, &self.options, progress)
+    }
+
     /// Whether an index reaches no further than what is committed here. Otherwise somebody has looked at a newer checkpoint meanwhile.
     pub(crate) fn is_up_to(&self, manifest: &Manifest) -> bool {
         manifest.covered.iter().all(|covered| {

@@ -60,7 +60,7 @@ pub enum IndexError {
         offset: u64,
     },
     /// Somebody else is making parts.
-    #[error("{path} is locked: another process is indexing this repository", path = path.display())]
+    #[error("{path} is locked: another process is indexing this repository, or importing into it", path = path.display())]
     Locked {
         /// The lock.
         path: PathBuf,

@@ -48,5 +48,7 @@ pub use publish::{Published, Sending, identify, publish};
 pub use rows::{Instance, PLACES_MAX, Rows};
 pub use schema::{COMMON_CRAWL_COLUMNS, schema};
 pub use shelf::importing_since_ms;
-pub use snapshot::{IndexOptions, LedgerSource, Snapshot, TAIL_ROWS, TAIL_ROWS_MAX, Updated, forget, update};
+pub use snapshot::{
+    IndexOptions, LedgerSource, Snapshot, TAIL_ROWS, TAIL_ROWS_MAX, Updated, forget, rebuild, update,
+};
 pub use verify::{IndexCheck, check_index, forget_lost_imports};

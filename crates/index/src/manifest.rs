@@ -80,10 +80,16 @@ impl Manifest {
         Manifest::directory(repository).join("INDEX")
     }
 
+    /// Whether a repository has a list.
+    pub(crate) fn is_there(files: &Files, repository: &Path) -> Result<bool, IndexError> {
+        let path = Manifest::path(repository);
+        Ok(files.entry(&path).map_err(IndexError::io("look at", &path))?.is_some())
+    }
+
     /// Reads that of a repository; an empty one if there is none yet.
     pub fn read(files: &Files, repository: &Path) -> Result<Manifest, IndexError> {
         let path = Manifest::path(repository);
-        if files.entry(&path).map_err(IndexError::io("look at", &path))?.is_none() {
+        if !Manifest::is_there(files, repository)? {
             return Ok(Manifest::default());
         }
         let bytes = files.read(&path).map_err(IndexError::io("read", &path))?;
@@ -92,12 +98,9 @@ impl Manifest {
 
     /// Whether a repository has parts and no list of them: it was lost, and what to do about it is not for who only asks.
     pub(crate) fn is_lost(files: &Files, repository: &Path) -> Result<bool, IndexError> {
-        let path = Manifest::path(repository);
-        if files.entry(&path).map_err(IndexError::io("look at", &path))?.is_some() {
-            return Ok(false);
-        }
         let directory = Manifest::directory(repository);
         if is_url(repository)
+            || Manifest::is_there(files, repository)?
             || files.entry(&directory).map_err(IndexError::io("look at", &directory))?.is_none()
         {
             return Ok(false);

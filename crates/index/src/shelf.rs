@@ -183,6 +183,9 @@ fn remove_left(files: &Files, directory: &Path) -> Result<(), IndexError> {
 
 /// When the rows of an import that is under way will have been inserted, in ms since 1970: what is inserted since then may not be all there.
 pub fn importing_since_ms(files: &Files, repository: &Path) -> Option<i64> {
+    if is_url(repository) {
+        return None;
+    }
     let file = files.open(&Manifest::directory(repository).join(LOCK), OpenMode::Read).ok()?;
     if !file.is_locked().ok()? {
         return None;

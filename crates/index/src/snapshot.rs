@@ -168,6 +168,36 @@ pub fn update(
     ledgers: &[LedgerSource],
     options: &IndexOptions,
     at_least: usize,
+    progress: impl FnMut(u64),
+) -> Result<Updated, IndexError> {
+    bring_up(files, repository, ledgers, options, Parts::Further(at_least), progress)
+}
+
+/// Makes all parts of the ledgers anew. The old ones count until the new ones are all there, so whoever asks meanwhile finds everything.
+pub fn rebuild(
+    files: &Files,
+    repository: &Path,
+    ledgers: &[LedgerSource],
+    options: &IndexOptions,
+    progress: impl FnMut(u64),
+) -> Result<Updated, IndexError> {
+    bring_up(files, repository, ledgers, options, Parts::All, progress)
+}
+
+/// Which parts are made.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Parts {
+    /// Of rows that are in none, if there are so many of them.
+    Further(usize),
+    All,
+}
+
+fn bring_up(
+    files: &Files,
+    repository: &Path,
+    ledgers: &[LedgerSource],
+    options: &IndexOptions,
+    wanted: Parts,
     mut progress: impl FnMut(u64),
 ) -> Result<Updated, IndexError> {
     let directory = Manifest::directory(repository);
@@ -177,10 +207,14 @@ pub fn update(
     remove_strays(files, &directory, &manifest)?;
     let mut updated = Updated::default();
     let mut replaced = Vec::new();
-    if !fits(files, &manifest, ledgers) {
-        updated.rebuilt = true;
+    if !fits(files, &manifest, ledgers) || wanted == Parts::All {
+        updated.rebuilt = wanted != Parts::All;
         replaced = manifest.forget_ledgers();
     }
+    let at_least = match wanted {
+        Parts::Further(rows) => rows.max(1),
+        Parts::All => 1,
+    };
     let before = manifest.clone();
     let mut reader = TailReader::new(files, &before, ledgers, options);
     let mut pending = Pending::new(&options.crawl);
@@ -188,24 +222,29 @@ pub fn update(
         let before = pending.len();
         let more = reader.fill(|instance| pending.push(instance))?;
         progress((pending.len() - before) as u64);
-        if pending.is_full() || !more && pending.len() >= at_least.max(1) {
+        if pending.is_full() || !more && pending.len() >= at_least {
             updated.rows += pending.len() as u64;
             updated.parts += 1;
             let name = manifest.next_name();
             manifest.parts.push(pending.write_part(files, &directory, name, None)?);
             manifest.covered = reader.covered(files)?;
-            manifest.write(files, repository)?;
+            if wanted != Parts::All {
+                manifest.write(files, repository)?;
+            }
         }
         if !more {
             break;
         }
     }
-    if updated.rebuilt && updated.parts == 0 {
+    if wanted == Parts::All || updated.rebuilt && updated.parts == 0 {
         manifest.write(files, repository)?;
     }
     for part in replaced {
         let path = directory.join(part.file);
-        files.remove_file(&path).map_err(IndexError::io("remove", &path))?;
+        // It may be for want of it that all were made anew.
+        if files.entry(&path).map_err(IndexError::io("look at", &path))?.is_some() {
+            files.remove_file(&path).map_err(IndexError::io("remove", &path))?;
+        }
     }
     updated.tail = pending.len() as u64;
     updated.damaged = reader.damaged;
@@ -243,31 +282,30 @@ fn read_list(files: &Files, repository: &Path) -> Result<Manifest, IndexError> {
 /// The list of a repository that is about to be changed. There is one from the first part on, so that a lost one is told from none.
 pub(crate) fn listed(files: &Files, repository: &Path) -> Result<Manifest, IndexError> {
     let manifest = read_list(files, repository)?;
-    if manifest == Manifest::default() {
+    if !Manifest::is_there(files, repository)? {
         manifest.write(files, repository)?;
     }
     Ok(manifest)
 }
 
-/// Removes the parts that were made of ledgers: the next [`update`] makes them again. A list of parts that cannot be read is given up,
-/// and imported files with it: whether that was so.
+/// Gives up a list of parts that cannot be read, or is lost, and imported files with it: whether that was so. The next [`update`] makes parts again.
 pub fn forget(files: &Files, repository: &Path) -> Result<bool, IndexError> {
     let directory = Manifest::directory(repository);
     files.create_dir_all(&directory).map_err(IndexError::io("create", &directory))?;
     let _lock = lock(files, &directory)?;
-    let (mut manifest, lost) = match Manifest::read(files, repository) {
-        Ok(manifest) => (manifest, Manifest::is_lost(files, repository)?),
-        Err(IndexError::Damaged { .. } | IndexError::Version { .. }) => (Manifest::default(), true),
+    match Manifest::read(files, repository) {
+        Ok(_) if !Manifest::is_lost(files, repository)? => return Ok(false),
+        Ok(_) | Err(IndexError::Damaged { .. } | IndexError::Version { .. }) => {}
         Err(error) => return Err(error),
-    };
+    }
+    let mut manifest = Manifest::default();
     let entries = files.list(&directory).map_err(IndexError::io("list", &directory))?;
-    manifest.forget_ledgers();
     // A name is never used twice, whatever the list said.
     let numbers = entries.iter().filter_map(|entry| entry.name.strip_prefix("part-")?.get(..6)?.parse().ok());
     manifest.next = numbers.max().unwrap_or(0).max(manifest.next);
     manifest.write(files, repository)?;
     remove_strays(files, &directory, &manifest)?;
-    Ok(lost)
+    Ok(true)
 }
 
 /// Removes parts that `INDEX` does not name: who was killed before it could has left them, and readers of `*.parquet` would take them for

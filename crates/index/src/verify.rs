@@ -41,6 +41,9 @@ pub fn check_index(files: &Files, repository: &Path) -> Option<IndexCheck> {
             return Some(found);
         }
     };
+    if manifest.parts.is_empty() {
+        return None;
+    }
     for part in &manifest.parts {
         let path = directory.join(&part.file);
         match verified(files, &path, part) {

@@ -96,6 +96,7 @@ fn a_table_that_is_not_there_is_told_from_those_that_are() {
         let planned = session.plan(&format!("select * from {table}"), Language::Sql);
         planned.err().unwrap().to_string()
     };
+    assert!(told(&crawl, "outcomes where title = 'x'").ends_with("the table `documents` has it"));
     assert!(told(&crawl, "outcome").ends_with("^^^^^^^ did you mean `outcomes`?"));
     assert!(told(&crawl, "document").ends_with("did you mean `documents`?"));
     assert!(told(&crawl, "elephants").ends_with("the tables are `documents` and, of a crawl, `outcomes`"));

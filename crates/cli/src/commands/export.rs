@@ -11,6 +11,7 @@ mod record;
 mod wacz;
 mod warc;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,7 +24,7 @@ use indicatif::{HumanCount, ProgressBar};
 use mattock_env::Env;
 use mattock_index::CdxjPlace;
 use mattock_query::sink::Sink;
-use mattock_query::{Cancel, QueryError, Report, Session};
+use mattock_query::{Cancel, Language, QueryError, Report, Session};
 
 use crate::args::repository::{ExportArgs, ExportFormat};
 use crate::args::rows::RowFormat;
@@ -173,11 +174,17 @@ impl Export<'_> {
     /// Lines of an index, in order. With `moved` records are where they went.
     fn cdxj(&self, out: &mut dyn Write, moved: Option<(&str, &[Moved])>) -> anyhow::Result<u64> {
         let mut count = 0;
+        let namesakes = if moved.is_none() { self.namesakes()? } else { BTreeSet::new() };
         self.rows(COLUMNS, &BY_KEY, &mut |batch, row| {
+            let (name, offset, length) = place(batch, row);
             let new_place = match moved {
-                None => None,
+                None => namesakes.contains(&name).then(|| CdxjPlace {
+                    file: &name,
+                    offset,
+                    length,
+                    is_revisit: output::text(&batch["record_type"], row).as_deref() == Some("revisit"),
+                }),
                 Some((file, moved)) => {
-                    let (name, offset, _) = place(batch, row);
                     let key = (name.as_str(), offset);
                     match moved.binary_search_by(|one| (&*one.file, one.offset).cmp(&key)) {
                         Ok(at) => Some(CdxjPlace {
@@ -197,6 +204,22 @@ impl Export<'_> {
         })?;
         out.flush()?;
         Ok(count)
+    }
+}
+
+impl Export<'_> {
+    /// Files whose names another file has in another directory: an index names these with their directories.
+    fn namesakes(&self) -> anyhow::Result<BTreeSet<String>> {
+        let mut files: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        let mut visit = |batch: &RecordBatch, row: usize| {
+            let file = output::text(&batch["warc_filename"], row).unwrap_or_default();
+            let name = file.rsplit('/').next().unwrap_or_default().to_owned();
+            files.entry(name).or_default().insert(file);
+            Ok(())
+        };
+        let query = self.session.plan("select distinct warc_filename from documents", Language::Sql)?;
+        output_error(query.run(&mut Visiting(&mut visit), &mut |_| {}, self.cancel))?;
+        Ok(files.into_values().filter(|files| files.len() > 1).flatten().collect())
     }
 }
 

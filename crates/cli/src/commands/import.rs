@@ -4,10 +4,11 @@ mod copy;
 
 use std::path::{Path, PathBuf};
 
+use anyhow::Context;
 use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressStyle};
 use mattock_crawl::SavedCrawl;
 use mattock_env::{UnixTime, is_url};
-use mattock_index::{Foreign, ImportOptions, Imported};
+use mattock_index::{Foreign, ImportOptions, Imported, Untaken};
 
 use crate::args::repository::ImportArgs;
 use crate::exit::{Ended, Usage};
@@ -27,8 +28,11 @@ pub(crate) fn run(args: &ImportArgs) -> anyhow::Result<Ended> {
     let (mut total, mut untold) = (0, 0);
     for path in &args.archives {
         let path = places::absolute(path)?;
-        let found = env.files.entry(&path)?.filter(|entry| !entry.is_dir);
+        let found = env.files.entry(&path).with_context(|| path.display().to_string())?;
         let entry = found.ok_or_else(|| Usage(format!("there is no file {}", path.display())))?;
+        if entry.is_dir {
+            return Err(Usage(format!("{} is a directory: name the archives in it", path.display())).into());
+        }
         total += entry.len;
         match args.copy {
             true => {
@@ -46,7 +50,7 @@ pub(crate) fn run(args: &ImportArgs) -> anyhow::Result<Ended> {
             false => foreign.push(in_place(&root, path)?),
         }
     }
-    env.files.create_dir_all(&root)?;
+    env.files.create_dir_all(&root).with_context(|| format!("cannot make {}", root.display()))?;
     let style =
         ProgressStyle::with_template("{bar:30} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left  {msg}");
     let bar = ProgressBar::new(total).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
@@ -73,9 +77,13 @@ pub(crate) fn run(args: &ImportArgs) -> anyhow::Result<Ended> {
     imported.untaken_count += uncopied.len() as u64 + untold;
     imported.untaken.splice(0..0, uncopied);
     if args.json {
+        let told =
+            |one: &Untaken| serde_json::json!({"file": one.file, "offset": one.offset, "why": one.why});
+        let left_out: Vec<_> = imported.untaken.iter().map(told).collect();
         output::print_json(&serde_json::json!({
             "files": imported.files, "known": imported.known, "records": imported.records, "instances": imported.instances,
             "revisits": imported.revisits, "others": imported.others, "untaken": imported.untaken_count,
+            "left_out": left_out,
         }))?;
     }
     say_on!("{}", told(&imported, total, args));

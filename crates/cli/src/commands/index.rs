@@ -27,15 +27,19 @@ pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Ended> {
     }
     let bar = ProgressBar::new_spinner();
     let cancel = progress::interruptible();
-    let updated = repository.index(1, |rows| {
-        progress::stop_if(
-            &cancel,
-            &bar,
-            "Stopped: parts that were whole stay, and the same command goes on.",
-        );
+    let stopped = match args.rebuild {
+        true => "Stopped: the parts are as they were.",
+        false => "Stopped: parts that were whole stay, and the same command goes on.",
+    };
+    let progress = |rows| {
+        progress::stop_if(&cancel, &bar, stopped);
         bar.inc(rows);
         bar.set_message(format!("{} rows", HumanCount(bar.position())));
-    })?;
+    };
+    let updated = match args.rebuild {
+        true => repository.rebuild(progress)?,
+        false => repository.index(1, progress)?,
+    };
     bar.finish_and_clear();
     let manifest = Manifest::read(&env.files, &args.dir)?;
     let bytes = manifest.parts.iter().map(|part| part.bytes).sum();

@@ -113,6 +113,22 @@ fn copies_stay_when_the_crawl_goes_on_whatever_their_names() {
 }
 
 #[test]
+fn an_index_tells_files_of_the_same_name_apart() {
+    let scratch = Scratch::new("imported_namesakes");
+    for name in ["one", "two"] {
+        Files::real().create_dir_all(&scratch.path().join(name)).unwrap();
+        scratch.write(&format!("{name}/x.warc"), &page(&format!("http://a-sim.com/{name}"), DAY, name));
+    }
+    scratch.write("y.warc", &page("http://a-sim.com/y", DAY, "y"));
+    done(&scratch, &["import", "site", "one/x.warc", "two/x.warc", "y.warc"]);
+    done(&scratch, &["export", "site", "--format", "cdxj", "--output", "site.cdxj"]);
+    let index = crate::process::read(&scratch.path().join("site.cdxj"));
+    for name in ["/one/x.warc\"", "/two/x.warc\"", "\"filename\":\"y.warc\""] {
+        assert_eq!(index.matches(name).count(), 1, "{index}");
+    }
+}
+
+#[test]
 fn a_lost_part_is_told_and_its_archives_are_imported_again() {
     let scratch = Scratch::new("imported_lost");
     scratch.write("pages.warc", &page("http://a-sim.com/a", DAY, "a"));

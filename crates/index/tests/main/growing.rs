@@ -10,7 +10,7 @@ use arrow_array::types::TimestampMillisecondType;
 use mattock_env::sim::Simulation;
 use mattock_env::{Env, UnixTime};
 use mattock_index::{
-    IndexError, IndexOptions, LedgerSource, Manifest, Outcomes, Snapshot, TAIL_ROWS_MAX, update,
+    IndexError, IndexOptions, LedgerSource, Manifest, Outcomes, Snapshot, TAIL_ROWS_MAX, rebuild, update,
 };
 use mattock_repository::{Details, Digest, Ledger, Place, Row, Unsynced};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -198,6 +198,27 @@ fn what_does_not_fit_into_memory_is_not_asked_before_it_is_in_parts() {
         let sources = std::slice::from_ref(&grown.source);
         let refused = Snapshot::open(&env.files, Path::new(ROOT), sources, &options());
         assert!(matches!(refused, Err(IndexError::Unindexed { .. })));
+    });
+}
+
+#[test]
+fn parts_are_made_anew_while_the_old_ones_count() {
+    run(|env| {
+        let mut grown = Grown::new(env);
+        for count in [300, 200] {
+            grown.grow(count, true);
+            grown.update(1);
+        }
+        let (before, old) = (grown.urls(), grown.snapshot());
+        let sources = std::slice::from_ref(&grown.source);
+        let mut seen = 0;
+        let rebuilt = rebuild(&env.files, Path::new(ROOT), sources, &options(), |_| {
+            seen += 1;
+            assert_eq!((grown.snapshot().parts(), grown.urls() == before), (old.parts(), true));
+        });
+        assert_eq!((rebuilt.unwrap().rows, seen > 0), (stored(500) as u64, true));
+        assert_eq!((grown.urls(), grown.snapshot().parts().len()), (before, 1));
+        assert!(old.parts().iter().all(|part| env.files.entry(part).unwrap().is_none()));
     });
 }
 

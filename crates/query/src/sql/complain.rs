@@ -21,6 +21,11 @@ pub(crate) fn complain(text: &str, columns: &Columns, error: &DataFusionError) -
         DataFusionError::SchemaError(reason, _) => {
             if let SchemaError::FieldNotFound { field, .. } = reason.as_ref() {
                 let span = place.or_else(|| find_word(text, &field.name));
+                if columns.find_lowercase(&field.name).is_some() {
+                    let message = format!("there is no column `{}` here", field.name);
+                    let hint = Some(format!("the table `{DOCUMENTS}` has it"));
+                    return Complaint { text: text.to_string(), span, message, hint }.into();
+                }
                 return unknown(text, span, &field.name, columns).into();
             }
         }
