@@ -8,7 +8,7 @@
 //!    cost over the rest is the answer.
 //! 3. What the page says of itself (`<html lang>`) is a hint, worth a few letters of evidence, and the answer for texts that are too short to tell.
 //!
-//! Costs: some ten microseconds for each kilobyte, of at most [`TEXT_BYTES_MAX`] bytes. The model is 800 kB of the program; where it
+//! Costs: some thirty microseconds for each kilobyte, of at most [`TEXT_BYTES_MAX`] bytes. The model is 800 kB of the program; where it
 //! comes from is said in `bench/train_language.py`.
 
 mod codes;
