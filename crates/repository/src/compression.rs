@@ -1,12 +1,19 @@
 //! How records become smaller: one gzip member or one Zstandard frame each.
 //!
 //! Filled and emptied by the appender, record by record. The working memory of either library is kept between
-//! records. Level 1 of Zstandard takes two thirds of the time of gzip's, or less, and packs pages as well.
+//! records. Level 1 of Zstandard takes two thirds of the time of gzip's, or less, and packs pages as well. What is [small](crate::small) is packed
+//! without the libraries, where speed is wanted (levels up to 5) and no dictionary makes it smaller still.
 
 use libdeflater::CompressionLvl;
 use zstd::zstd_safe::CParameter;
 
 use crate::error::RepositoryError;
+use crate::small::{Form, Small};
+
+/// How gzip members begin that are put together here: method deflate; no flags, no time; from no system in particular.
+pub(crate) const GZIP_HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
+/// Who asks for more than this wants small files.
+const FAST_LEVEL_MAX: i32 = 5;
 
 /// What records are compressed with, and how hard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,8 +61,13 @@ impl Compression {
     }
 }
 
-/// A library at work.
-pub(crate) enum Compressor {
+/// A library at work, and what small records are packed with in its place.
+pub(crate) struct Compressor {
+    library: Library,
+    small: Option<Small>,
+}
+
+enum Library {
     Gzip(libdeflater::Compressor),
     Zstd(zstd::bulk::Compressor<'static>),
 }
@@ -72,10 +84,10 @@ impl Compressor {
             rule,
         };
         compression.check().map_err(refused)?;
-        match compression {
+        let (library, form) = match compression {
             Compression::Gzip(level) => {
                 let level = CompressionLvl::new(level).expect("the level was checked");
-                Ok(Compressor::Gzip(libdeflater::Compressor::new(level)))
+                (Library::Gzip(libdeflater::Compressor::new(level)), Form::Gzip)
             }
             Compression::Zstd(level) => {
                 let dictionary = dictionary.unwrap_or_default();
@@ -85,27 +97,40 @@ impl Compressor {
                         compressor.set_parameter(CParameter::ChecksumFlag(true))?;
                         Ok(compressor)
                     });
-                made.map(Compressor::Zstd)
-                    .map_err(|_| refused("the zstd library does not take it: use 1, and no dictionary"))
+                let made =
+                    made.map_err(|_| refused("the zstd library does not take it: use 1, and no dictionary"))?;
+                (Library::Zstd(made), Form::Zstandard)
             }
-        }
+        };
+        let fast = compression.level() <= FAST_LEVEL_MAX && dictionary.is_none();
+        Ok(Compressor { library, small: fast.then(|| Small::new(form)) })
+    }
+
+    /// For comparison.
+    #[cfg(test)]
+    pub(crate) fn without_small(self) -> Compressor {
+        Compressor { small: None, ..self }
     }
 
     /// How much room a record of so many bytes may need.
     pub(crate) fn bound(&mut self, bytes: usize) -> usize {
-        match self {
-            Compressor::Gzip(compressor) => compressor.gzip_compress_bound(bytes),
-            Compressor::Zstd(_) => zstd::compress_bound(bytes),
+        match &mut self.library {
+            Library::Gzip(compressor) => compressor.gzip_compress_bound(bytes),
+            Library::Zstd(_) => zstd::compress_bound(bytes),
         }
     }
 
     /// Compresses a record into `out`, which has the room for it, and says how long it became.
     pub(crate) fn compress(&mut self, record: &[u8], out: &mut [u8]) -> usize {
-        match self {
-            Compressor::Gzip(compressor) => {
+        if let Some(packed) = self.small.as_mut().and_then(|small| small.pack(record)) {
+            out[..packed.len()].copy_from_slice(packed);
+            return packed.len();
+        }
+        match &mut self.library {
+            Library::Gzip(compressor) => {
                 compressor.gzip_compress(record, out).expect("the bound that was reserved is never exceeded")
             }
-            Compressor::Zstd(compressor) => compressor
+            Library::Zstd(compressor) => compressor
                 .compress_to_buffer(record, out)
                 .expect("the bound that was reserved is never exceeded, and its tables need little memory"),
         }

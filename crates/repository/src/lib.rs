@@ -29,6 +29,7 @@ mod piecewise;
 mod reader;
 pub mod record;
 mod repair;
+mod small;
 mod unsynced;
 mod writer;
 mod zstandard;

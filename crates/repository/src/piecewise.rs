@@ -9,14 +9,12 @@ use libdeflater::Crc;
 use zstd::zstd_safe::zstd_sys::ZSTD_EndDirective;
 use zstd::zstd_safe::{CCtx, CParameter, InBuffer, OutBuffer};
 
-use crate::compression::Compression;
+use crate::compression::{Compression, GZIP_HEADER};
 
 /// Records of this size and more are compressed piece by piece.
 pub(crate) const LARGE_BYTES: usize = 1 << 20;
 /// How much a full buffer grows.
 const STEP_BYTES: usize = 1 << 18;
-/// Method deflate; no flags, no time; from no system in particular.
-const GZIP_HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
 const NEVER_FAILS: &str = "only a wrong call is refused";
 
 /// Where compressed bytes go: `buffer[..filled]` is taken, and the buffer grows where that is all of it.

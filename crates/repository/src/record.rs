@@ -104,8 +104,8 @@ impl<'a> Record<'a> {
     /// Appends what comes before the block.
     pub(crate) fn write_head(&self, precision: DatePrecision, out: &mut Vec<u8>) {
         out.extend_from_slice(b"WARC/1.1\r\n");
-        field(out, "WARC-Type", format_args!("{}", self.kind.as_str()));
-        field(out, "WARC-Record-ID", format_args!("{}", self.id));
+        known_field(out, "WARC-Type", self.kind.as_str().as_bytes());
+        known_field(out, "WARC-Record-ID", &self.id.text());
         date_field(out, "WARC-Date", self.date, precision);
         if let Some(url) = self.target_uri {
             uri_field(out, "WARC-Target-URI", url);
@@ -119,15 +119,15 @@ impl<'a> Record<'a> {
             text_field(out, "WARC-Cipher-Suite", security.cipher_suite);
         }
         if let Some(id) = self.concurrent_to {
-            field(out, "WARC-Concurrent-To", format_args!("{id}"));
+            known_field(out, "WARC-Concurrent-To", &id.text());
         }
         if let Some(id) = self.warcinfo_id {
-            field(out, "WARC-Warcinfo-ID", format_args!("{id}"));
+            known_field(out, "WARC-Warcinfo-ID", &id.text());
         }
         if let Some(original) = self.refers_to {
-            field(out, "WARC-Profile", format_args!("{PROFILE_IDENTICAL_PAYLOAD}"));
+            known_field(out, "WARC-Profile", PROFILE_IDENTICAL_PAYLOAD.as_bytes());
             if let Some(id) = original.id {
-                field(out, "WARC-Refers-To", format_args!("{id}"));
+                known_field(out, "WARC-Refers-To", &id.text());
             }
             uri_field(out, "WARC-Refers-To-Target-URI", original.target_uri);
             date_field(out, "WARC-Refers-To-Date", original.date, precision);
@@ -136,13 +136,13 @@ impl<'a> Record<'a> {
             text_field(out, "WARC-Filename", name);
         }
         if let Some(reason) = self.truncated {
-            field(out, "WARC-Truncated", format_args!("{}", reason.as_str()));
+            known_field(out, "WARC-Truncated", reason.as_str().as_bytes());
         }
         if let Some(digest) = self.payload_digest {
-            field(out, "WARC-Payload-Digest", format_args!("{digest}"));
+            known_field(out, "WARC-Payload-Digest", &digest.text());
         }
         if let Some(digest) = self.block_digest {
-            field(out, "WARC-Block-Digest", format_args!("{digest}"));
+            known_field(out, "WARC-Block-Digest", &digest.text());
         }
         text_field(out, "Content-Type", self.content_type);
         field(out, "Content-Length", format_args!("{}", self.block_bytes()));
@@ -168,6 +168,13 @@ pub fn warc_field(out: &mut Vec<u8>, name: &str, value: &str) {
     out.extend_from_slice(b": ");
     text(out, value);
     out.extend_from_slice(b"\r\n");
+}
+
+/// A value of our own words, which need no care.
+fn known_field(out: &mut Vec<u8>, name: &str, value: &[u8]) {
+    for part in [name.as_bytes(), b": ", value, b"\r\n"] {
+        out.extend_from_slice(part);
+    }
 }
 
 fn field(out: &mut Vec<u8>, name: &str, value: fmt::Arguments<'_>) {

@@ -2,6 +2,7 @@
 
 use std::io::Write as _;
 
+use mattock_env::Random;
 use mattock_repository::{Compression, RecordFetcher, RecordType, RepositoryError, WarcReader};
 
 use crate::common::*;
@@ -175,4 +176,36 @@ fn a_damaged_record_costs_itself_and_is_reported() {
             }
         }
     }
+}
+
+#[test]
+fn records_with_wrong_digests_in_one_large_member_are_read_as_far_as_they_are_asked_for() {
+    const RECORDS: usize = 2000;
+    let mut random = Random::from_seed(5);
+    let mut plain = Vec::new();
+    for number in 0..RECORDS {
+        plain.extend_from_slice(
+            format!(
+                "WARC/1.0\r\nWARC-Type: resource\r\nWARC-Target-URI: http://example.org/{number}\r\n\
+                 WARC-Date: 2020-01-02T03:04:05Z\r\nWARC-Record-ID: <urn:x:{number}>\r\n\
+                 WARC-Block-Digest: sha1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\r\nContent-Length: 8192\r\n\r\n"
+            )
+            .as_bytes(),
+        );
+        // It does not become shorter: how far the file was read tells how much was unpacked.
+        plain.extend((0..1024).flat_map(|_| random.next_u64().to_le_bytes()));
+        plain.extend_from_slice(b"\r\n\r\n");
+    }
+    let (files, path) = (files(), directory().join("wrong.warc.gz"));
+    put(&files, &path, &gzip(&plain));
+    let mut reader = WarcReader::open(&files, &path).unwrap();
+    let mut count = 0;
+    while reader.next_record().unwrap().is_some() {
+        count += 1;
+        if count == 60 {
+            // Some megabytes are read before it is known that the member is a large one.
+            assert!(reader.bytes_read() < 6 << 20, "{} bytes are in memory", reader.bytes_read());
+        }
+    }
+    assert_eq!(count, RECORDS);
 }

@@ -7,8 +7,11 @@ use super::{Kind, WarcReader, arc};
 use crate::error::Damage;
 use crate::fields::Fields;
 use crate::input::Failure;
+use crate::record::Digest;
 
 const HEAD_BYTES_MAX: usize = 1 << 20;
+/// How far a unit is looked into for damage behind a record that is in doubt.
+const AHEAD_BYTES: usize = 1 << 18;
 
 /// A record's place in the file and in the unread part of the stream.
 pub(super) struct Found {
@@ -95,7 +98,27 @@ impl WarcReader {
         if too_large {
             return Err(Trouble::TooLarge(bytes));
         }
+        self.doubt(&head, block_start..block_end)?;
         Ok(Found { offset, length, head, block: block_start..block_end })
+    }
+
+    /// A record that seems to share its unit may be one that damage made look so: then its digest is another, and the unit fails soon.
+    /// A digest alone proves nothing, there are tools that write wrong ones. What is looked into stays in memory, and counts from the end
+    /// of the record, so that it is never more than [`AHEAD_BYTES`], however many records are in doubt. Costs a digest for every record
+    /// in a unit that is too large to be unpacked at once.
+    fn doubt(&mut self, head: &Range<usize>, block: Range<usize>) -> Result<(), Trouble> {
+        if !self.stream.in_unit() || self.records_unsure == 0 || self.kind == Some(Kind::Arc) {
+            return Ok(());
+        }
+        let unread = self.stream.unread();
+        let told =
+            self.fields.of(&unread[head.clone()]).get("WARC-Block-Digest").and_then(Digest::from_field);
+        if told.is_none_or(|told| told == Digest::of(&[&unread[block]])) {
+            return Ok(());
+        }
+        let seen = self.consumed + AHEAD_BYTES;
+        while self.stream.unread().len() < seen && self.stream.more()? {}
+        Ok(())
     }
 
     /// The length of an ARC record's first line and of its block; `None` where a WARC record begins, or nothing at all.

@@ -71,20 +71,22 @@ impl RecordId {
         let variant = 0b11 << 62;
         RecordId(bits & !version & !variant | 4 << 76 | 0b10 << 62)
     }
+
+    /// As it is written. By hand: every page has several of them.
+    pub(super) fn text(self) -> [u8; 47] {
+        let mut digits = [0; 32];
+        data_encoding::HEXLOWER.encode_mut(&self.0.to_be_bytes(), &mut digits);
+        let mut text = *b"<urn:uuid:00000000-0000-0000-0000-000000000000>";
+        for (from, to) in [(0..8, 10), (8..12, 19), (12..16, 24), (16..20, 29), (20..32, 34)] {
+            text[to..to + from.len()].copy_from_slice(&digits[from]);
+        }
+        text
+    }
 }
 
 impl fmt::Display for RecordId {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let id = self.0;
-        write!(
-            out,
-            "<urn:uuid:{:08x}-{:04x}-{:04x}-{:04x}-{:012x}>",
-            id >> 96,
-            id >> 80 & 0xffff,
-            id >> 64 & 0xffff,
-            id >> 48 & 0xffff,
-            id & 0xffff_ffff_ffff
-        )
+        out.write_str(std::str::from_utf8(&self.text()).map_err(|_| fmt::Error)?)
     }
 }
 
@@ -120,6 +122,13 @@ impl Digest {
         let upper = digits.to_ascii_uppercase();
         encoding.decode_mut(upper.as_bytes(), &mut bytes).ok().map(|_| Digest(bytes))
     }
+
+    /// As it is written.
+    pub(super) fn text(self) -> [u8; 37] {
+        let mut text = *b"sha1:00000000000000000000000000000000";
+        data_encoding::BASE32.encode_mut(&self.0, &mut text[5..]);
+        text
+    }
 }
 
 /// A digest field of any algorithm in one spelling, to be compared: `sha256:` for `SHA-256:`. `None` if it names no algorithm.
@@ -131,9 +140,7 @@ pub fn spelled_digest(text: &str) -> Option<String> {
 
 impl fmt::Display for Digest {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut text = [0; 32];
-        data_encoding::BASE32.encode_mut(&self.0, &mut text);
-        write!(out, "sha1:{}", std::str::from_utf8(&text).map_err(|_| fmt::Error)?)
+        out.write_str(std::str::from_utf8(&self.text()).map_err(|_| fmt::Error)?)
     }
 }
 

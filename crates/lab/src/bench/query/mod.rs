@@ -2,7 +2,7 @@
 //! DuckDB, a sample next to all; and what writing them costs next to the bare compressor.
 //!
 //! The instances are pages of the simulated Web at several times, written through the repository's own writer (`store`), once
-//! as gzip and a part of them as Zstandard. What writing costs is measured on larger pages, with all records that a crawl writes. The peers run in a Python process of their own (`peers`), in turns with ours, on the
+//! as gzip and a part of them as Zstandard. What writing costs is measured on pages of two sizes, with all records that a crawl writes. The peers run in a Python process of their own (`peers`), in turns with ours, on the
 //! same files. CPU seconds count, and for the wall both cores.
 
 mod peers;
@@ -31,6 +31,8 @@ const METADATA_ROUNDS: usize = 5;
 /// One in so many instances is stored as Zstandard too.
 const ZSTD_SHARE: u64 = 4;
 const SEED: u64 = 174;
+/// Bytes of the pages that are written to see what that costs: the Web's size, and small ones.
+const WRITTEN_BYTES: [usize; 2] = [30_000, 8_000];
 
 /// Questions of the kinds that users of Common Crawl's index ask.
 const METADATA: [&str; 6] = [
@@ -133,8 +135,13 @@ fn measure(
     let stored = store::fill(env, &gzip, filling(options.instances, Compression::default()))?;
     let stored_zstd = store::fill(env, &zstd, filling(options.instances / ZSTD_SHARE, Compression::Zstd(1)))?;
     talk("writing pages as crawls do");
-    let crawled = store::measure_writing(env, &dir.join("writing"), Compression::default())?;
-    let crawled_zstd = store::measure_writing(env, &dir.join("writing"), Compression::Zstd(1))?;
+    let write =
+        |page_bytes, compression| store::measure_writing(env, &dir.join("writing"), page_bytes, compression);
+    let [large, small] = WRITTEN_BYTES;
+    let crawled = write(large, Compression::default())?;
+    let crawled_zstd = write(large, Compression::Zstd(1))?;
+    let crawled_small = write(small, Compression::default())?;
+    let crawled_small_zstd = write(small, Compression::Zstd(1))?;
     let session = open(env, &gzip, &stored, options)?;
     let session_zstd = open(env, &zstd, &stored_zstd, options)?;
     let all = "select sum(body_bytes) as bytes, count(*) as n from documents";
@@ -157,7 +164,7 @@ fn measure(
         Scan::new(options.instances / ZSTD_SHARE, &ours_zstd, &theirs_zstd),
         (&samples, &ours),
         metadata,
-        [&crawled, &crawled_zstd, &stored, &stored_zstd],
+        [&crawled, &crawled_zstd, &crawled_small, &crawled_small_zstd, &stored, &stored_zstd],
     ))
 }
 

@@ -117,12 +117,12 @@ pub struct QueryBenchReport {
     /// And its time.
     pub sample_time_share: f64,
     /// CPU time of a page in archive, ledger and index over that of the bare compressor on the page, with request and metadata
-    /// records as crawls write them: gzip.
+    /// records as crawls write them: gzip, pages of 30 kB.
     pub write_ratio_to_compressor: f64,
     /// The same with Zstandard.
     pub write_ratio_to_compressor_zstd: f64,
-    /// What these are made of, gzip and Zstandard, and the same for the instances that are asked: small pages, responses alone.
-    pub writing: [Writing; 4],
+    /// What these are made of, gzip and Zstandard; the same for small pages; and for the instances that are asked: responses alone.
+    pub writing: [Writing; 6],
     /// Bytes of an instance in the archive, gzip and Zstandard.
     pub stored_bytes: (f64, f64),
     /// The most memory that the process had.
@@ -142,7 +142,7 @@ impl QueryBenchReport {
         zstd: Scan,
         (samples, all): (&[Took], &[Took]),
         metadata: Vec<Metadata>,
-        written: [&Stored; 4],
+        written: [&Stored; 6],
     ) -> QueryBenchReport {
         let over = |took: &[Took], of: &dyn Fn(&Took) -> f64| median(took.iter().map(of).collect());
         let bytes = |took: &Took| took.report.archive_bytes_read as f64;
@@ -151,7 +151,7 @@ impl QueryBenchReport {
         let mean = ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / ratios.len().max(1) as f64;
         let ratio_zstd_to_gzip = zstd.documents_per_cpu_s / gzip.documents_per_cpu_s;
         let writing = written.map(Writing::new);
-        let [_, _, stored, stored_zstd] = written;
+        let [.., stored, stored_zstd] = written;
         let each = |stored: &Stored, count: u64| stored.archive_bytes as f64 / count.max(1) as f64;
         QueryBenchReport {
             instances: options.instances,
@@ -190,7 +190,7 @@ impl fmt::Display for QueryBenchReport {
         line("  worst", format!("{:.2}", self.ratio_to_duckdb_metadata_worst))?;
         line("1 % sample: share of the bytes", format!("{:.2} %", self.sample_bytes_share * 100.0))?;
         line("  share of the time", format!("{:.2} %", self.sample_time_share * 100.0))?;
-        for (writing, name) in self.writing.iter().zip(["gzip", "Zstandard", "gzip", "Zstandard"]) {
+        for (writing, name) in self.writing.iter().zip(["gzip", "Zstandard"].into_iter().cycle()) {
             let records = if writing.as_crawled { "as crawled" } else { "responses" };
             let what = format!("(archive + index) / {name}, µs, {} kB, {records}", writing.page_bytes / 1000);
             line(&what, writing.to_string())?;

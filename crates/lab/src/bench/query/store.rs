@@ -41,14 +41,14 @@ pub(super) struct Filling {
     pub(super) as_crawled: bool,
 }
 
-/// What writing costs is measured with this: pages of the Web's size, as crawls store them.
+/// What writing pages of this size costs, as crawls store them.
 pub(super) fn measure_writing(
     env: &Env,
     dir: &Path,
+    page_bytes: usize,
     compression: Compression,
 ) -> Result<Stored, QueryBenchError> {
-    let filling = Filling { instances: 60_000, page_bytes: 30_000, compression, as_crawled: true };
-    let stored = fill(env, dir, filling)?;
+    let stored = fill(env, dir, Filling { instances: 60_000, page_bytes, compression, as_crawled: true })?;
     env.files.remove_dir_all(dir)?;
     Ok(stored)
 }
