@@ -39,7 +39,7 @@ tsn tsn tn|tso tso_ZW|tur tur tr|tuk tuk_latn tk|uzb uzn_latn uz|vie vie vi|cym 
 nso nso nso|ssw ssw|ven ven|ast ast ast|kal kal|srp srp_latn sr-Latn|kur kmr ku
 """
 CYRILLIC = """
-rus rus ru|ukr ukr uk|bel bel be|bul bul bg|mkd mkd mk|srp srp_cyrl sr|kaz kaz kk|kir kir ky|tat tat|tgk tgk tg|mon khk mn|chv chv cv|uzb uzn_cyrl|bos bos_cyrl|abk abk|oss oss
+rus rus ru|ukr ukr uk|bel bel be|bul bul bg|mkd mkd mk|srp srp_cyrl sr|kaz kaz kk|kir kir ky|tat tat|tgk tgk tg|mon khk mn|chv chv cv|uzb uzn_cyrl|abk abk|oss oss
 """
 ARABIC = "ara arb ar|fas pes_1 fa|pus pbu ps|urd urd,urd_2 ur|uig uig_arab|kur ckb"
 DEVANAGARI = "hin hin hi|mar mar mr|nep nep ne|san san|bho bho|mai mai"

@@ -1,12 +1,15 @@
 //! Prints the languages of texts: `{"file", "text"}` comes in as JSON lines, `{"file", "language"}` goes out, and at the end
-//! `{"cpu_s"}`. The texts are given as plain text, so that no page can say its own language.
+//! `{"cpu_s", "knows"}`, the processor time and all languages that can be an answer. The texts are given as plain text, so that no page can
+//! say its own language. Another column may be named as the argument: `content_languages` is what the index has, of the beginning of the
+//! text; the first language of its list is printed.
 
 use std::io::{self, BufRead as _, BufWriter, Write as _};
 
-use mattock_analyze::{Document, Value, built_in};
+use mattock_analyze::{Document, Value, built_in, languages_known};
 
 fn main() -> io::Result<()> {
-    let analyzer = built_in("language").ok_or_else(|| io::Error::other("no column `language`"))?;
+    let column = std::env::args().nth(1).unwrap_or_else(|| "language".into());
+    let analyzer = built_in(&column).ok_or_else(|| io::Error::other(format!("no column `{column}`")))?;
     let mut out = BufWriter::new(io::stdout().lock());
     let head = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n";
     let mut spent_s = 0.0;
@@ -17,10 +20,11 @@ fn main() -> io::Result<()> {
         let document = Document::new("http://example.com/", 0, 200, head, text.as_bytes(), false);
         let value = analyzer.analyze(&document).map_err(io::Error::other)?;
         spent_s += cpu_s() - start_s;
-        let language = if let Value::Text(language) = value { language } else { String::new() };
+        let languages = if let Value::Text(languages) = value { languages } else { String::new() };
+        let language = languages.split(',').next().unwrap_or_default();
         writeln!(out, "{}", serde_json::json!({"file": file, "language": language}))?;
     }
-    writeln!(out, "{}", serde_json::json!({"cpu_s": spent_s}))?;
+    writeln!(out, "{}", serde_json::json!({"cpu_s": spent_s, "knows": languages_known()}))?;
     out.flush()
 }
 

@@ -25,17 +25,19 @@ const fn column(
 
 /// The version of the main text, and so of all that is made of it.
 const MAIN_TEXT: u32 = 3;
+/// The version of what tells languages, of a main text or of what is visible.
+const LANGUAGE: u32 = MAIN_TEXT + 1;
 
 /// All of them, by name.
 static BUILT_INS: [BuiltIn; 17] = [
     column("charset", 1, Kind::Text, page::charset),
     column("content", 2, Kind::Text, page::content),
-    column("content_languages", MAIN_TEXT + 1, Kind::Text, page::content_languages),
+    column("content_languages", LANGUAGE + 1, Kind::Text, page::content_languages),
     column("digest", 1, Kind::Text, sketch::digest),
     column("domain", 1, Kind::Text, address::domain),
     column("headings", 1, Kind::TextList, page::headings),
-    column("language", MAIN_TEXT, Kind::Text, page::language),
-    column("languages", MAIN_TEXT, Kind::TextList, page::languages),
+    column("language", LANGUAGE, Kind::Text, page::language),
+    column("languages", LANGUAGE, Kind::TextList, page::languages),
     column("links", 1, Kind::TextList, page::links),
     column("mmlinks", 2, Kind::TextList, page::mmlinks),
     column("shingles", MAIN_TEXT, Kind::IntegerList, sketch::shingles),

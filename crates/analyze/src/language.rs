@@ -3,9 +3,9 @@
 //! 1. The script: letters are counted by `script`. Most scripts belong to one language, and that is the answer. Latin letters count less than others:
 //!    pages in all languages quote Latin words, and hardly any page does the opposite.
 //! 2. Within Latin, Cyrillic, Arabic, Devanagari and a few others, `model` says what each piece of [`PIECE_LETTERS`] letters or so costs
-//!    in each language, by its pairs and triples of letters. Pieces that are English are put aside, since manuals, shops and
-//!    newspapers of all languages have such pieces. If the rest is too small, the text is English; otherwise the language with the least
-//!    cost over the rest is the answer.
+//!    in each language, by its pairs and triples of letters, and `near` adds words that tell near languages apart. Pieces that are
+//!    English are put aside, since manuals, shops and newspapers of all languages have such pieces. If the rest is too small, the text is
+//!    English; otherwise the language with the least cost over the rest is the answer.
 //! 3. What the page says of itself (`<html lang>`) is a hint, worth a few letters of evidence, and the answer for texts that are too short to tell.
 //!
 //! Costs: some thirty microseconds for each kilobyte, of at most [`TEXT_BYTES_MAX`] bytes. The model is 800 kB of the program; where it
@@ -13,7 +13,10 @@
 
 mod codes;
 mod model;
+mod near;
 mod script;
+
+use std::collections::BTreeSet;
 
 use model::{Costs, Model};
 use script::{Script, Scripts};
@@ -64,6 +67,15 @@ pub(crate) fn languages_of(text: &str, hint: Option<&str>, enough: usize) -> Vec
         }
     }
     languages
+}
+
+/// All languages that can be an answer, by their codes.
+pub fn known() -> BTreeSet<&'static str> {
+    let of_model = |script| Model::of(script).map_or(&[][..], Model::languages);
+    script::ALL
+        .into_iter()
+        .flat_map(|script| script.only_language().into_iter().chain(of_model(script).iter().copied()))
+        .collect()
 }
 
 /// The languages of the words in one script, and their letters: the main one, then the one that was put aside.
@@ -205,6 +217,77 @@ mod tests {
             let is_malay = code == "ind" && found == "msa";
             assert!(found == code || is_malay, "{found}: {sentence}");
         }
+    }
+
+    /// Own sentences, which letters alone put into the nearest language: the words in `near` decide.
+    const NEAR: [(&str, &str); 13] = [
+        (
+            "hrv",
+            "Vlak za Beograd, Novi Sad i Suboticu kasni, jer se pruga kod Stare Pazove obnavlja do listopada.",
+        ),
+        ("srp", "Deo grada je bez struje, a primer za to je ulica u kojoj je ceo sat bio mrak."),
+        ("bos", "Tačno prije dvije godine, u novembru, u općini je lahko dogovorena saradnja sa susjedima."),
+        ("dan", "Ole Gunnar Solskjær blev nogle dage i Trondheim efter kampen mod Rosenborg."),
+        ("nor", "Aalborg ble slått av Brøndby i København."),
+        ("nno", "Det er ein bil utan hjul i hagen til naboen."),
+        ("nno", "Vi kjem heim i morgon og tek bussen til byen."),
+        ("ind", "Beberapa menit lagi mereka tiba di bagian selatan."),
+        ("msa", "Dia membaca jawapan itu sahaja, iaitu yang ditulis oleh ibunya."),
+        ("msa", "Mereka pulang selepas beberapa minit kerana rumah itu dekat sahaja."),
+        ("glg", "Na súa biblioteca hai libros de Luís de Camões, Fernando Pessoa e José Saramago."),
+        ("por", "Rosalía de Castro viveu em Padrón, perto de Santiago de Compostela."),
+        ("spa", "Fue en Santiago de Compostela, en la praza do Obradoiro, donde se encontraron."),
+    ];
+
+    /// And others with words that look like those of the nearest language but are at home in both: `kun`, `kereta`, `pelo`.
+    const SHARED: [(&str, &str); 15] = [
+        (
+            "nor",
+            "Kun for medlemmer. Du kan kun bestille ett rom om gangen, og det er meget viktig å betale i tide.",
+        ),
+        (
+            "dan",
+            "Begge børn havde gjort det godt i skolen, og de ville bare nå toget hjem, inden det blev aften.",
+        ),
+        ("nno", "Han har gjort det fordi han også likar det veldig godt, og etterpå har han blitt med heim."),
+        ("hrv", "Neko vrijeme smo čekali, a onda je svako dijete dobilo jabuku i čašu soka."),
+        ("hrv", "Marta i Maja čekale su vlak, a knjiga kaže da su ruža i jabuka ista biljna porodica."),
+        ("ind", "Rangkaian kereta itu berhenti di stasiun, lalu para penumpang turun untuk membeli makanan."),
+        (
+            "ind",
+            "Awak kapal menunggu di kilang minyak, sedangkan paparan polis asuransi itu dibaca sila demi sila.",
+        ),
+        (
+            "msa",
+            "Bandar itu mempunyai kota lama, dan layar kapal boleh dilihat dari jauh selepas hujan berhenti.",
+        ),
+        (
+            "msa",
+            "Sila daftar nama anda di kaunter, kemudian tunggu beberapa detik sebelum masuk ke bilik itu.",
+        ),
+        (
+            "spa",
+            "Este champú sirve para pelo seco, pelo graso y pelo teñido, y os lo enviamos a casa sin gastos.",
+        ),
+        ("spa", "El champú para pelo seco y el de pelo graso, en la tienda de casa.com."),
+        ("glg", "El díxome que o libro era del, pero ninguén o creu ata que apareceu o seu nome."),
+        ("nld", "Wees lief voor je oor en sluit de deur, want in mei waait het hier nog hard."),
+        ("afr", "Ek het een vriend wat aan die see woon, en hy het ook geen geld vir brood nie."),
+        ("fry", "Ik ha it mei myn suster oer de mar, en fan dy dei ôf sitte wy jûns by de kachel."),
+    ];
+
+    #[test]
+    fn near_languages() {
+        for (code, sentence) in NEAR.into_iter().chain(SHARED) {
+            assert_eq!(language(sentence), code, "{sentence}");
+        }
+    }
+
+    #[test]
+    fn what_is_known() {
+        let known = known();
+        assert!(SENTENCES.iter().chain(&NEAR).all(|(code, _)| known.contains(code)));
+        assert!(!known.contains("tlh"));
     }
 
     #[test]

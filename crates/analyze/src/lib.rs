@@ -31,4 +31,5 @@ pub use analyzer::{AnalyzeError, Analyzer};
 pub use built_in::{built_in, built_ins};
 pub use document::{Cache, Document};
 pub use found::{LANGUAGE_TEXT_BYTES, index_languages, languages_found};
+pub use language::known as languages_known;
 pub use value::{Kind, Value};

@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use super::near::{Words, hash};
 use super::script::Script;
 
 static FILE: &[u8] = include_bytes!("model.bin");
@@ -25,6 +26,7 @@ pub(crate) struct Model {
     languages: Vec<&'static str>,
     /// What each costs for being rare.
     priors: Vec<u32>,
+    near: Words,
     /// By bucket, then by language.
     costs: &'static [u8],
 }
@@ -55,6 +57,7 @@ fn read(file: &'static [u8]) -> Option<Vec<Model>> {
             script: *SCRIPTS.get(usize::from(script))?,
             bits: u32::from(bits),
             priors: languages.iter().map(prior).collect(),
+            near: Words::of(&languages),
             languages,
             costs,
         });
@@ -65,6 +68,10 @@ fn read(file: &'static [u8]) -> Option<Vec<Model>> {
 impl Model {
     pub(crate) fn of(script: Script) -> Option<&'static Model> {
         MODELS.iter().find(|model| model.script == script)
+    }
+
+    pub(crate) fn languages(&self) -> &[&'static str] {
+        &self.languages
     }
 
     pub(crate) fn language(&self, place: usize) -> &'static str {
@@ -78,13 +85,9 @@ impl Model {
     /// The costs of a sequence of letters, by language.
     #[inline]
     fn costs(&self, gram: &[u32]) -> &'static [u8] {
-        let mut code = 0u32;
-        for &letter in gram {
-            code = (code ^ letter).wrapping_mul(0x9e37_79b1);
-            code ^= code >> 15;
-        }
         // 64 bits as in the script that trains: the product is not cut before the shift.
-        let bucket = ((u64::from(code) * 0x85eb_ca6b) >> (32 - self.bits)) as usize & ((1 << self.bits) - 1);
+        let bucket =
+            ((u64::from(hash(gram)) * 0x85eb_ca6b) >> (32 - self.bits)) as usize & ((1 << self.bits) - 1);
         &self.costs[bucket * self.languages.len()..][..self.languages.len()]
     }
 }
@@ -96,7 +99,7 @@ pub(crate) struct Costs<'m> {
     sums: Vec<u32>,
     /// What came last: small numbers, of which the processor adds more at once.
     last: Vec<u16>,
-    /// Grams in it.
+    /// Grams and words in it.
     last_count: usize,
     letters: usize,
 }
@@ -114,17 +117,26 @@ impl<'m> Costs<'m> {
     /// Adds a word, which has a blank on either side.
     pub(crate) fn word(&mut self, word: &[u32]) {
         self.letters += word.len() - 2;
+        let model = self.model;
         for length in [2, 3] {
             for gram in word.windows(length) {
-                if self.last_count == LAST_MAX {
-                    self.add_last();
-                }
-                for (sum, cost) in self.last.iter_mut().zip(self.model.costs(gram)) {
-                    *sum += u16::from(*cost);
-                }
-                self.last_count += 1;
+                self.charge(model.costs(gram));
             }
         }
+        if let Some(costs) = model.near.costs(&word[1..word.len() - 1]) {
+            self.charge(costs);
+        }
+    }
+
+    #[inline]
+    fn charge(&mut self, costs: &[u8]) {
+        if self.last_count == LAST_MAX {
+            self.add_last();
+        }
+        for (sum, cost) in self.last.iter_mut().zip(costs) {
+            *sum += u16::from(*cost);
+        }
+        self.last_count += 1;
     }
 
     fn add_last(&mut self) {

@@ -36,7 +36,7 @@ pub(crate) enum Script {
 
 const COUNT: usize = Script::Thaana as usize + 1;
 
-const ALL: [Script; COUNT] = [
+pub(crate) const ALL: [Script; COUNT] = [
     Script::Latin,
     Script::Cyrillic,
     Script::Arabic,
