@@ -80,7 +80,7 @@ struct Sequence {
 
 /// A record as literals and repetitions.
 struct Matches {
-    /// One behind the place of the last four bytes that hash to it; 0: none.
+    /// Where the last four bytes that hash to it were.
     places: [u16; 1 << PLACES_LOG],
     sequences: Vec<Sequence>,
     /// All of them, those behind the last sequence too.
@@ -97,14 +97,15 @@ impl Matches {
         self.places.fill(0);
         self.sequences.clear();
         self.literals.clear();
-        let (mut at, mut begin) = (0, 0);
-        while let Some(four) = record.get(at..).and_then(|rest| rest.first_chunk::<LEAST>()) {
-            let seen = std::mem::replace(&mut self.places[slot(*four)], at as u16 + 1) as usize;
-            if seen == 0 || record[seen - 1..seen - 1 + LEAST] != *four {
+        // A place that was not taken yet is the beginning: it is compared like any other, so that nothing has to be guessed.
+        let (mut at, mut begin) = (1, 0);
+        while let Some(four) = four_at(record, at) {
+            let seen = usize::from(std::mem::replace(&mut self.places[slot(*four)], at as u16));
+            if four_at(record, seen) != Some(four) {
                 at += 1;
                 continue;
             }
-            let (mut from, mut start) = (seen - 1, at);
+            let (mut from, mut start) = (seen, at);
             // Never so far that what is behind `at` would have to be cut off: the search goes on behind it, or it would meet its own places.
             while start > begin
                 && from > 0
@@ -113,7 +114,7 @@ impl Matches {
             {
                 (from, start) = (from - 1, start - 1);
             }
-            let behind = record[at + LEAST..].iter().zip(&record[seen - 1 + LEAST..]);
+            let behind = record[at + LEAST..].iter().zip(&record[seen + LEAST..]);
             let same = behind.take_while(|(now, then)| now == then).count();
             let length = (at - start + LEAST + same).min(MOST);
             debug_assert!(
@@ -131,6 +132,10 @@ impl Matches {
         }
         self.literals.extend_from_slice(&record[begin..]);
     }
+}
+
+fn four_at(record: &[u8], at: usize) -> Option<&[u8; LEAST]> {
+    record.get(at..).and_then(|rest| rest.first_chunk())
 }
 
 fn slot(four: [u8; LEAST]) -> usize {
