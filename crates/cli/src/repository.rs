@@ -107,12 +107,14 @@ impl Repository {
         mattock_index::rebuild(&self.env.files, &self.root, &self.ledgers, &self.options, progress)
     }
 
-    /// Whether an index reaches no further than what is committed here. Otherwise somebody has looked at a newer checkpoint meanwhile.
+    /// Whether an index reaches no further than what is committed here. Otherwise somebody has looked at a newer checkpoint meanwhile. Where there
+    /// are no ledgers, nobody commits anything.
     pub(crate) fn is_up_to(&self, manifest: &Manifest) -> bool {
-        manifest.covered.iter().all(|covered| {
-            let ledger = self.ledgers.iter().find(|ledger| ledger.name == covered.ledger);
-            ledger.is_some_and(|ledger| covered.bytes <= ledger.bytes)
-        })
+        self.ledgers.is_empty()
+            || manifest.covered.iter().all(|covered| {
+                let ledger = self.ledgers.iter().find(|ledger| ledger.name == covered.ledger);
+                ledger.is_some_and(|ledger| covered.bytes <= ledger.bytes)
+            })
     }
 
     /// The files of the crawl's archive, as rows name them, and what of them is committed.

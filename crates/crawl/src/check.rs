@@ -187,6 +187,9 @@ impl Check<'_> {
                 if newest > 1 {
                     let what = format!("it is missing, and a frontier is at checkpoint {newest}");
                     self.found.problem(FindingKind::Checkpoint, &path, None, what);
+                } else if self.directory.has_lost_state()? {
+                    let what = "it is missing, with all of the state; there is an archive";
+                    self.found.problem(FindingKind::Checkpoint, &path, None, what);
                 } else {
                     let what = "there is none yet: the crawl has not come to its first";
                     self.found.note(FindingKind::Checkpoint, &path, what);

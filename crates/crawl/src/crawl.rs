@@ -99,6 +99,10 @@ impl Crawl {
         if let Some(path) = &config.links.blocklist {
             BlocklistFile::open(&env.files, path, &Blocklist::default())?;
         }
+        if restarted && directory.has_lost_state()? {
+            let path = directory.checkpoint();
+            return Err(CrawlError::Checkpoint { path, problem: CheckpointProblem::Gone });
+        }
         // Nothing was written so far: a slip must not leave a half-made directory behind.
         directory.create()?;
         let lock = directory.lock()?;

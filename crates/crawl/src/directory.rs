@@ -214,6 +214,18 @@ impl Directory {
         self.root.join("state")
     }
 
+    /// Whether there is an archive, and nothing of what is made before its first page: somebody has removed the state.
+    pub(crate) fn has_lost_state(&self) -> Result<bool, CrawlError> {
+        let listed =
+            |path: PathBuf| match self.files.entry(&path).map_err(CrawlError::io("look at", &path))? {
+                Some(_) => self.files.list(&path).map_err(CrawlError::io("list", &path)),
+                None => Ok(Vec::new()),
+            };
+        let is_state = |name: &str| name.starts_with("CHECKPOINT") || name.starts_with("ledger");
+        Ok(!listed(self.state())?.iter().any(|entry| is_state(&entry.name))
+            && !listed(self.warc())?.is_empty())
+    }
+
     /// The checkpoint that a restart goes back to.
     pub(crate) fn checkpoint(&self) -> PathBuf {
         self.state().join("CHECKPOINT")

@@ -119,6 +119,12 @@ pub enum CheckpointProblem {
     /// Not there, although there are later states than the first.
     #[error("it is missing; restore it from a copy, or see what is left with `mattock check`")]
     Missing,
+    /// Not there, and nothing else of the state either, but an archive is.
+    #[error(
+        "it is missing with all of the state, and the archive, which is there, would go if the crawl began anew; restore the state from a \
+         copy, or crawl into another directory with --out; queries of this one work as before"
+    )]
+    Gone,
 }
 
 fn hint(source: &io::Error) -> &'static str {

@@ -79,6 +79,12 @@ pub enum IndexError {
         /// What is wrong with it.
         what: &'static str,
     },
+    /// There is nothing to make parts of.
+    #[error("{path} has an index, but no ledgers to make it anew from: the crawl's state is not there; queries work, and `mattock import` makes an index of its archives in another directory", path = path.display())]
+    NoLedgers {
+        /// The repository.
+        path: PathBuf,
+    },
     /// Parts have to be made before anything can be asked.
     #[error("{path} has more than {TAIL_ROWS_MAX} documents that are in no part of its index, and none could be made: `mattock index` says why", path = path.display())]
     Unindexed {

@@ -68,7 +68,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Looks at a repository whose crawl has these ledgers; without any it is one of imported files.
+    /// Looks at a repository whose crawl has these ledgers; without any it is one of imported files, or of a crawl whose state is gone.
     pub fn open(
         files: &Files,
         repository: &Path,
@@ -207,6 +207,9 @@ fn bring_up(
     remove_strays(files, &directory, &manifest)?;
     let mut updated = Updated::default();
     let mut replaced = Vec::new();
+    if wanted == Parts::All && ledgers.is_empty() && !manifest.covered.is_empty() {
+        return Err(IndexError::NoLedgers { path: repository.to_path_buf() });
+    }
     if !fits(files, &manifest, ledgers) || wanted == Parts::All {
         updated.rebuilt = wanted != Parts::All;
         replaced = manifest.forget_ledgers();
@@ -323,14 +326,16 @@ pub(crate) fn remove_strays(files: &Files, directory: &Path, manifest: &Manifest
     Ok(())
 }
 
-/// Whether the parts are of these ledgers: none was cut back behind them.
+/// Whether the parts are of these ledgers: none was cut back behind them. Where there are no ledgers at all, the crawl's state was removed, or
+/// archive and index were put elsewhere without it: then the parts are all that is known of the archive, and stay.
 fn fits(files: &Files, manifest: &Manifest, ledgers: &[LedgerSource]) -> bool {
-    manifest.covered.iter().all(|covered| {
-        ledgers.iter().find(|ledger| ledger.name == covered.ledger).is_some_and(|ledger| {
-            ledger.bytes >= covered.bytes
-                && seal(files, &ledger.path, covered.bytes).is_ok_and(|seal| seal == covered.seal)
+    ledgers.is_empty()
+        || manifest.covered.iter().all(|covered| {
+            ledgers.iter().find(|ledger| ledger.name == covered.ledger).is_some_and(|ledger| {
+                ledger.bytes >= covered.bytes
+                    && seal(files, &ledger.path, covered.bytes).is_ok_and(|seal| seal == covered.seal)
+            })
         })
-    })
 }
 
 /// The checksum of the last bytes before `end`.

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use mattock_crawl::check::check;
 use mattock_crawl::{Control, Crawl, End, RawConfig, SavedCrawl};
 use mattock_env::Env;
 use mattock_env::sim::Simulation;
@@ -48,6 +49,24 @@ fn a_page_limit_can_be_raised() {
             simulation.run(|env| async move { crawl(&env, tiny(2), Path::new("/crawl"), change).await.0 });
         assert_eq!((summary.end, summary.pages), (End::MaxPages, pages));
     }
+}
+
+/// Without its state a crawl would begin anew, and take all of its archive for what was written behind its last checkpoint.
+#[test]
+fn an_archive_does_not_go_with_the_state() {
+    Simulation::new(2).run(|env| async move {
+        let root = Path::new("/crawl");
+        crawl(&env, tiny(2), root, "[crawl]\nmax_pages = 10").await;
+        let pages = archived(&env, root);
+        env.files.remove_dir_all(&root.join("state")).unwrap();
+        // The second try finds what the first has left.
+        for _ in 0..2 {
+            let refused = Crawl::open(&env, root, RawConfig::default()).err().unwrap().to_string();
+            assert!(refused.contains("/crawl/state/CHECKPOINT") && refused.contains("--out"), "{refused}");
+            assert_eq!(archived(&env, root), pages);
+        }
+        assert!(!check(&env, root, &mut |_| {}).unwrap().whole);
+    });
 }
 
 /// A server that never answers must not hold up a stop, and its URL must not get lost.

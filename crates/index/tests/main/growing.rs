@@ -10,7 +10,8 @@ use arrow_array::types::TimestampMillisecondType;
 use mattock_env::sim::Simulation;
 use mattock_env::{Env, UnixTime};
 use mattock_index::{
-    IndexError, IndexOptions, LedgerSource, Manifest, Outcomes, Snapshot, TAIL_ROWS_MAX, rebuild, update,
+    IndexError, IndexOptions, LedgerSource, Manifest, Outcomes, Snapshot, TAIL_ROWS_MAX, Updated, rebuild,
+    update,
 };
 use mattock_repository::{Details, Digest, Ledger, Place, Row, Unsynced};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -294,6 +295,25 @@ fn a_list_of_version_3_is_read_and_goes_on() {
         assert_eq!((grown.urls().len(), grown.snapshot().parts().len()), (stored(300), 2));
         assert!(grown.snapshot().has_undated());
         assert!(env.files.read(&path).unwrap().starts_with(b"MATTOCK-INDEX 4 "));
+    });
+}
+
+/// Its state was removed, or archive and index were put elsewhere without it.
+#[test]
+fn an_index_outlives_the_ledgers_that_it_was_made_of() {
+    run(|env| {
+        let mut grown = Grown::new(env);
+        grown.grow(100, true);
+        grown.update(1);
+        let (files, root) = (&env.files, Path::new(ROOT));
+        let rows = || Snapshot::open(files, root, &[], &options()).unwrap().rows();
+        assert_eq!(rows(), stored(100) as u64);
+        let updated = update(files, root, &[], &options(), 1, |_| {}).unwrap();
+        assert_eq!(updated, Updated::default());
+        let refused = rebuild(files, root, &[], &options(), |_| {}).unwrap_err();
+        assert!(matches!(refused, IndexError::NoLedgers { .. }), "{refused}");
+        assert_eq!(rows(), stored(100) as u64);
+        assert_eq!(grown.urls().len(), stored(100), "and the crawl goes on, if it is there again");
     });
 }
 
