@@ -27,7 +27,7 @@ use store::{Filling, Stored};
 const ROUNDS: usize = 3;
 const THREADS: usize = 2;
 /// Turns of questions that the index answers.
-const METADATA_ROUNDS: usize = 5;
+const METADATA_ROUNDS: usize = 9;
 /// One in so many instances is stored as Zstandard too.
 const ZSTD_SHARE: u64 = 4;
 const SEED: u64 = 174;
@@ -182,6 +182,10 @@ fn metadata(
         for ((rows, times), (found, seconds)) in theirs.iter_mut().zip(answers) {
             *rows = found;
             times.push(seconds);
+        }
+        // DuckDB comes to its first question with a processor that was busy, we out of a sleep.
+        for query in &METADATA {
+            asked(env, session, query)?;
         }
         for (query, (rows, times)) in METADATA.iter().zip(&mut ours) {
             // The first one reads what the others find in memory, there as here.
