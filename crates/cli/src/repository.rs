@@ -26,7 +26,7 @@ pub(crate) struct Repository {
     ledgers: Vec<LedgerSource>,
     /// Whether somebody was crawling when it was looked at.
     in_use: bool,
-    /// The files of the crawl's archive, as rows name them, and what of them is committed.
+    /// The files of the crawl's archive, as rows name them, and what of them is committed: all of it, where the crawl's state is gone.
     archives: Vec<(String, u64)>,
     /// Where its features are, if somewhere else.
     features: Option<PathBuf>,
@@ -81,6 +81,12 @@ impl Repository {
             }
             Err(error) => return Err(error.into()),
         };
+        if ledgers.is_empty() && !in_use && has_rows_of_a_crawl(&env.files, root) {
+            // Nobody will ever write into them.
+            let present = env.files.list(&root.join(ARCHIVE)).unwrap_or_default();
+            let files = present.into_iter().filter(|entry| !entry.is_dir);
+            archives = files.map(|entry| (format!("{ARCHIVE}/{}", entry.name), entry.len)).collect();
+        }
         Ok(Repository {
             env: env.clone(),
             root: root.clone(),
@@ -122,6 +128,11 @@ impl Repository {
         &self.archives
     }
 
+    fn has_archives(&self) -> bool {
+        !is_url(&self.root)
+            && self.env.files.list(&self.root.join(ARCHIVE)).is_ok_and(|files| !files.is_empty())
+    }
+
     /// What is committed now.
     pub(crate) fn snapshot(&self) -> Result<Snapshot, IndexError> {
         Snapshot::open(&self.env.files, &self.root, &self.ledgers, &self.options)
@@ -147,6 +158,12 @@ impl Repository {
                 snapshot.damaged()
             );
         }
+        if snapshot.rows() == 0 && self.ledgers.is_empty() && !self.in_use && self.has_archives() {
+            say!(
+                "warning: there are archives, but neither a checkpoint of the crawl nor an index; `mattock import` makes an index of them in \
+                 another directory"
+            );
+        }
         let (parts, tail) = (snapshot.parts().to_vec(), snapshot.tail().to_vec());
         let mut source = Source::new(&self.root, mattock_index::schema(), parts, tail);
         source.undated = snapshot.has_undated();
@@ -161,6 +178,11 @@ impl Repository {
         source.by_url = Arc::new(move || columns(&files, &root, features.as_deref()));
         Ok(Session::with_source(&self.env.files, source, options)?)
     }
+}
+
+/// Whether an index has rows of a crawl, be its state there or not.
+fn has_rows_of_a_crawl(files: &Files, root: &Path) -> bool {
+    Manifest::read(files, root).is_ok_and(|manifest| !manifest.covered.is_empty())
 }
 
 /// Where columns of features are; what to do about it, if they cannot be where they are looked for.

@@ -77,6 +77,7 @@ fn a_published_repository_gives_the_same_answers() {
     let report: serde_json::Value =
         serde_json::from_str(&done(scratch.mattock(&["publish", "crawl", url, "--json"]))).unwrap();
     assert!(report["files_sent"].as_u64() > Some(5) && report["files_there"] == 0, "{report}");
+    let sent = (report["files_sent"].clone(), report["bytes_sent"].clone());
     assert!(scratch.is_there("far away/web/index/INDEX") && scratch.is_there("far away/web/site.cdxj"));
     let report: serde_json::Value =
         serde_json::from_str(&done(scratch.mattock(&["publish", "crawl", url, "--json"]))).unwrap();
@@ -121,6 +122,12 @@ fn a_published_repository_gives_the_same_answers() {
         answers
     };
     let here = asked("crawl");
+    // Without the crawl's state there is as much to publish.
+    Files::real().remove_dir_all(&scratch.path().join("crawl/state")).unwrap();
+    let kept = &format!("file://{}/kept", scratch.path().display());
+    let report: serde_json::Value =
+        serde_json::from_str(&done(scratch.mattock(&["publish", "crawl", kept, "--json"]))).unwrap();
+    assert_eq!((report["files_sent"].clone(), report["bytes_sent"].clone()), sent);
     // What was published stands by itself.
     Files::real().rename(&scratch.path().join("crawl"), &scratch.path().join("gone")).unwrap();
     Files::real().remove_file(&scratch.path().join("foreign.warc")).unwrap();
