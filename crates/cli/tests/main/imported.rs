@@ -250,7 +250,7 @@ fn revisits_of_other_crawlers_lead_to_what_they_repeat() {
 
 #[test]
 fn a_revisit_of_what_is_not_there_says_so() {
-    let scratch = Scratch::new("imported_lost");
+    let scratch = Scratch::new("imported_missing");
     let url = "http://a-sim.com/p";
     let archive = [
         page(url, "2025-01-01T00:00:00Z", "older"),

@@ -2,6 +2,7 @@
 
 use mattock_env::Random;
 use mattock_repository::http::Response;
+use mattock_repository::record::spelled_digest;
 use mattock_repository::{Digest, RecordId, StoredRecord};
 use sha2::{Digest as _, Sha256};
 
@@ -49,10 +50,18 @@ fn is_odd_digest(name: &str, value: &str) -> bool {
     is_digest && (!is_known || digits.trim().is_empty())
 }
 
-/// A record without such digests.
+/// A digest as readers know it: `sha256:` for `SHA-256:`; none if it is none. Other fields as they are.
+fn known_spelling(name: &str, value: &str) -> Option<String> {
+    if !is_odd_digest(name, value) {
+        return Some(value.to_owned());
+    }
+    spelled_digest(value).filter(|spelled| !is_odd_digest(name, spelled))
+}
+
+/// A record without such digests, and with those that are only spelled in an odd way: revisits are found by them.
 pub(super) fn without_odd_digests(record: &StoredRecord<'_>, out: &mut Vec<u8>) {
-    let fields = record.fields.iter().filter(|(name, value)| !is_odd_digest(name, value));
-    put(record.version, fields.map(|(name, value)| (name, value.to_owned())).collect(), &[record.block], out);
+    let fields = record.fields.iter().filter_map(|(name, value)| Some((name, known_spelling(name, value)?)));
+    put(record.version, fields.collect(), &[record.block], out);
 }
 
 /// A record of an ARC file as one of WARC. It has no name there: it is given one that follows from its place, and is the same every time.
@@ -110,4 +119,20 @@ fn put(version: &str, fields: Vec<(&str, String)>, block: &[&[u8]], out: &mut Ve
     out.extend_from_slice(b"\r\n");
     block.iter().for_each(|piece| out.extend_from_slice(piece));
     out.extend_from_slice(b"\r\n\r\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digests_are_spelled_as_readers_know_them_or_left_out() {
+        let of = |value| known_spelling("WARC-Payload-Digest", value);
+        assert_eq!(of("SHA-256:ab12").as_deref(), Some("sha256:ab12"));
+        assert_eq!(of("sha1:ABC").as_deref(), Some("sha1:ABC"));
+        assert_eq!(of("sha1:"), None);
+        assert_eq!(of("nothing"), None);
+        assert_eq!(of("crc-7:12"), None);
+        assert_eq!(known_spelling("WARC-Date", "SHA-256:ab12").as_deref(), Some("SHA-256:ab12"));
+    }
 }
