@@ -39,6 +39,7 @@ mod options;
 mod outcomes;
 mod pool;
 mod query;
+mod runs;
 mod sampling;
 mod sealed;
 mod selection;

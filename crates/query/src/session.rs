@@ -44,6 +44,7 @@ use crate::options::{Language, Options};
 use crate::outcomes::{self, OUTCOMES};
 use crate::pool::SessionPool;
 use crate::query::{Dates, Query};
+use crate::runs::CountsInRuns;
 use crate::sampling::{self, sampled};
 use crate::sink::CONTENTS;
 use crate::source::Source;
@@ -423,6 +424,7 @@ fn first_state(environment: Arc<RuntimeEnv>, options: &Options) -> Result<Sessio
         .with_runtime_env(environment)
         .with_default_features()
         .with_optimizer_rule(Arc::new(CountsBesideDistinct))
+        .with_physical_optimizer_rule(Arc::new(CountsInRuns))
         .with_physical_optimizer_rule(Arc::new(CompactSorts))
         .build();
     state.register_udf(Arc::new(sampling::udf()))?;
