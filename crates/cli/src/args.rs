@@ -23,6 +23,7 @@ use clap::{Parser, Subcommand};
 use mattock_crawl::units::{parse_duration, parse_size};
 use mattock_weburl::WebUrl;
 
+use crate::places::place;
 use probe::{FetchArgs, RobotsArgs};
 
 /// Crawls, stores and studies the Web.
@@ -38,7 +39,7 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     /// Crawl from seeds into a directory; the same command again goes on where it stopped
     Crawl(Box<crawl::CrawlArgs>),
-    /// Verify a whole crawl: state, archive and ledger, byte for byte and against each other
+    /// Verify a crawl or a repository, byte for byte: its state, ledger, archives and index
     ///
     /// Nothing is changed without --repair, and a crawl that runs is not disturbed: it is checked as of its last checkpoint.
     ///
@@ -107,8 +108,8 @@ pub(crate) enum Command {
 #[derive(Debug, clap::Args)]
 #[command(args_override_self = true)]
 pub(crate) struct CheckArgs {
-    /// The crawl's directory
-    #[arg(value_name = "DIR")]
+    /// The directory of a crawl, or of a repository, which may also be at a URL
+    #[arg(value_name = "DIR", value_parser = place())]
     pub(crate) directory: PathBuf,
 
     /// Bring in order what can be, and say what was done; the crawl must not be running

@@ -20,6 +20,7 @@ mod commands;
 mod display;
 mod exit;
 mod instances;
+mod intact;
 mod output;
 mod places;
 mod probe;
@@ -31,6 +32,7 @@ mod shell;
 mod signals;
 mod times;
 mod unfinished;
+mod visiting;
 
 use std::process::ExitCode;
 

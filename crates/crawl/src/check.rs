@@ -188,8 +188,9 @@ impl Check<'_> {
                     let what = format!("it is missing, and a frontier is at checkpoint {newest}");
                     self.found.problem(FindingKind::Checkpoint, &path, None, what);
                 } else if self.directory.has_lost_state()? {
-                    let what = "it is missing, with all of the state; there is an archive";
-                    self.found.problem(FindingKind::Checkpoint, &path, None, what);
+                    self.report.has_lost_state = true;
+                    let what = "it is not there, nor anything else of the state: the crawl cannot go on, and only its archive and its index can be checked";
+                    self.found.note(FindingKind::Checkpoint, &path, what);
                 } else {
                     let what = "there is none yet: the crawl has not come to its first";
                     self.found.note(FindingKind::Checkpoint, &path, what);

@@ -21,6 +21,9 @@ pub struct IndexCheck {
     pub parts: u64,
     /// What is wrong, and what to do about it.
     pub problems: Vec<String>,
+    /// The parts that are as they were written, and whether each was imported.
+    #[serde(skip)]
+    pub sound: Vec<(PathBuf, bool)>,
 }
 
 /// Reads all parts of a repository; `None` if it has no index.
@@ -47,7 +50,10 @@ pub fn check_index(files: &Files, repository: &Path) -> Option<IndexCheck> {
     for part in &manifest.parts {
         let path = directory.join(&part.file);
         match verified(files, &path, part) {
-            Ok(()) => found.parts += 1,
+            Ok(()) => {
+                found.parts += 1;
+                found.sound.push((path, part.imported));
+            }
             Err(what) => found.problems.push(IndexError::LostPart { path, what }.to_string()),
         }
     }

@@ -13,9 +13,9 @@
 //!
 //! What a count hands on is a number that the final grouping adds up, and so is a sum: the final grouping stays as it is.
 //!
-//! Invariants: a run need not be as long as it could be (it ends with its batch, and texts that lie at two places in memory are two runs), but
-//! all its rows are alike, nulls among nulls. Costs: one comparison of 16 bytes for each row and text. Where runs turn out to be short, rows
-//! are handed on as they are, each with the number 1, and nothing is compared any more.
+//! Invariants: a run need not be as long as it could be (it ends with its batch), but all its rows are alike, nulls among nulls. Costs: one
+//! comparison of 16 bytes for each row and text, and of the texts where only these tell. Where runs turn out to be short, rows are handed on as they
+//! are, each with the number 1, and nothing is compared any more.
 
 use std::fmt;
 use std::sync::Arc;
@@ -126,6 +126,7 @@ fn in_runs(grouping: &AggregateExec) -> Result<Arc<dyn ExecutionPlan>> {
         let sum = AggregateExprBuilder::new(sum_udaf(), vec![length.clone()])
             .schema(schema.clone())
             .alias(call.name())
+            .human_display(format!("sum({LENGTH})"))
             .build()?;
         sums.push(Arc::new(sum));
     }
@@ -161,7 +162,7 @@ impl RunsExec {
         }
         fields.push(Field::new(LENGTH, DataType::Int64, false));
         let properties = PlanProperties::new(
-            EquivalenceProperties::new(Arc::new(Schema::new(fields))),
+            EquivalenceProperties::new(Arc::new(Schema::new_with_metadata(fields, read.metadata().clone()))),
             Partitioning::UnknownPartitioning(input.output_partitioning().partition_count()),
             input.pipeline_behavior(),
             input.boundedness(),
@@ -228,15 +229,19 @@ impl Runs {
     }
 }
 
-/// For each row but the last, whether the next one is another, as far as can be seen quickly.
+/// For each row but the last, whether the next one is another.
 fn changes(column: &ArrayRef, rows: usize) -> Result<BooleanBuffer> {
     let Some(texts) = column.as_string_view_opt() else {
         let changes = distinct(&column.slice(1, rows - 1), &column.slice(0, rows - 1))?;
         return Ok(changes.values().clone());
     };
-    // Views that are the same are the same text. Others may be, too: whoever comes next will see.
+    // Views that are the same are the same text, as those of one entry of a dictionary are. Others may be, too, if they have the same length
+    // and beginning, which are the lower half of a view.
     let views = texts.views();
-    let changes = BooleanBuffer::collect_bool(rows - 1, |row| views[row] != views[row + 1]);
+    let changes = BooleanBuffer::collect_bool(rows - 1, |row| {
+        let (view, next) = (views[row], views[row + 1]);
+        view != next && (view as u64 != next as u64 || texts.value(row) != texts.value(row + 1))
+    });
     Ok(match texts.nulls().filter(|nulls| nulls.null_count() > 0) {
         // What the view of a null is, nobody knows.
         Some(nulls) => {
@@ -301,7 +306,7 @@ impl ExecutionPlan for RunsExec {
 
 #[cfg(test)]
 mod tests {
-    use datafusion::arrow::array::{BooleanArray, Int32Array, StringArray, StringViewArray};
+    use datafusion::arrow::array::{BooleanArray, Float64Array, Int32Array, StringArray, StringViewArray};
     use datafusion::arrow::util::pretty::pretty_format_batches;
     use datafusion::datasource::MemTable;
     use datafusion::execution::SessionStateBuilder;
@@ -324,7 +329,14 @@ mod tests {
         while start < count {
             let end = (start + 1 + start * 7 % 900).min(count);
             let texts = || (start..end).map(text);
-            let columns: [(&str, ArrayRef); 4] = [
+            let floats = |row: usize| match value(row) % 4 {
+                0 => f64::NAN,
+                1 => 0.0,
+                2 => -0.0,
+                value => value as f64,
+            };
+            let columns: [(&str, ArrayRef); 5] = [
+                ("f", Arc::new(Float64Array::from_iter_values((start..end).map(floats)))),
                 ("v", Arc::new(StringViewArray::from_iter(texts()))),
                 ("t", Arc::new(StringArray::from_iter(texts()))),
                 ("n", Arc::new(Int32Array::from_iter((start..end).map(some)))),
@@ -373,6 +385,8 @@ mod tests {
                 "select v, count(*) as n from t group by v order by v",
                 "select t, n, count(*) as c from t group by t, n order by t, n",
                 "select length(v) as l, b, count(*) as c from t where n is not null group by l, b order by l, b",
+                "select f, count(*) as c from t group by f order by f, c",
+                "select v, count(*) as c from t group by v order by c desc, v limit 3",
                 "select v, count(*) as c, count(1) + 1 as d from t group by v having count(*) > 5 order by v",
             ] {
                 let (plain, _) = asked(query, &batches, false);
@@ -428,6 +442,27 @@ mod tests {
         assert_eq!(found(&mut runs_of_texts(), &batch), [(None, 2), (empty, 3), (None, 3)]);
         assert_eq!(found(&mut runs_of_texts(), &batch.slice(1, 2)), [(None, 1), (Some(String::new()), 1)]);
         assert_eq!(found(&mut runs_of_texts(), &batch.slice(0, 0)), []);
+    }
+
+    #[test]
+    fn texts_that_lie_at_two_places_are_one_run() {
+        let batch = texts([
+            Some("twice the same long text"),
+            Some("twice the same long text"),
+            Some("twice the same lost text"),
+        ]);
+        let twice = datafusion::arrow::compute::concat_batches(&batch.schema(), [&batch, &batch]).unwrap();
+        let one = |text: &str, length| (Some(text.to_owned()), length);
+        let (same, other) = ("twice the same long text", "twice the same lost text");
+        assert_eq!(found(&mut runs_of_texts(), &batch.slice(0, 2)), [one(same, 2)]);
+        assert_eq!(
+            found(&mut runs_of_texts(), &twice.slice(0, 3)),
+            [one(same, 1), one(same, 1), one(other, 1)],
+            "hardly fewer"
+        );
+        let mut many = vec![Some(same); 5];
+        many.extend(vec![Some(other); 3]);
+        assert_eq!(found(&mut runs_of_texts(), &texts(many)), [one(same, 5), one(other, 3)]);
     }
 
     #[test]

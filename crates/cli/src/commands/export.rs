@@ -17,14 +17,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
-use arrow_array::cast::AsArray;
-use arrow_array::types::Int32Type;
 use arrow_schema::SchemaRef;
 use indicatif::{HumanCount, ProgressBar};
 use mattock_env::Env;
 use mattock_index::CdxjPlace;
 use mattock_query::sink::Sink;
-use mattock_query::{Cancel, Language, QueryError, Report, Session};
+use mattock_query::{Cancel, Language, Report, Session};
 
 use crate::args::repository::{ExportArgs, ExportFormat};
 use crate::args::rows::RowFormat;
@@ -36,6 +34,7 @@ use crate::progress;
 use crate::repository::{Repository, options};
 use crate::rows;
 use crate::unfinished::Unfinished;
+use crate::visiting::{Visiting, output_error, place};
 
 use warc::LeftOut;
 
@@ -44,8 +43,6 @@ const COLUMNS: &str = "url_surtkey, url, fetch_time, fetch_status, record_type, 
                        warc_record_offset, warc_record_length";
 /// The order of replay tools.
 const BY_KEY: [&str; 2] = ["url_surtkey", "fetch_time"];
-/// The order in which archives are read the fastest.
-const BY_PLACE: [&str; 2] = ["warc_filename", "warc_record_offset"];
 
 pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<Ended> {
     let Places { env, .. } = Places::new();
@@ -220,38 +217,6 @@ impl Export<'_> {
         let query = self.session.plan("select distinct warc_filename from documents", Language::Sql)?;
         output_error(query.run(&mut Visiting(&mut visit), &mut |_| {}, self.cancel))?;
         Ok(files.into_values().filter(|files| files.len() > 1).flatten().collect())
-    }
-}
-
-/// What cannot be written says so itself.
-fn output_error(result: Result<Report, QueryError>) -> anyhow::Result<Report> {
-    match result {
-        Err(QueryError::Output(error)) => Err(error.into()),
-        other => Ok(other?),
-    }
-}
-
-fn place(batch: &RecordBatch, row: usize) -> (String, u64, u64) {
-    let column = |name: &str| batch.column_by_name(name).expect("it was asked for");
-    let number = |name: &str| column(name).as_primitive::<Int32Type>().value(row) as u64;
-    let file = output::text(column("warc_filename"), row).unwrap_or_default();
-    (file, number("warc_record_offset"), number("warc_record_length"))
-}
-
-/// Takes an answer row by row.
-struct Visiting<'a>(&'a mut dyn FnMut(&RecordBatch, usize) -> io::Result<()>);
-
-impl Sink for Visiting<'_> {
-    fn begin(&mut self, _: &SchemaRef) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn write(&mut self, batch: &RecordBatch) -> io::Result<()> {
-        (0..batch.num_rows()).try_for_each(|row| (self.0)(batch, row))
-    }
-
-    fn finish(&mut self) -> io::Result<()> {
-        Ok(())
     }
 }
 

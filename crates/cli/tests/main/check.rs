@@ -109,3 +109,42 @@ fn where_no_crawl_is() {
     scratch.snapshot("check_nothing", &["check", "c"]);
     scratch.snapshot("check_no_directory", &["check"]);
 }
+
+#[test]
+fn imported_documents_are_looked_up_where_the_index_says() {
+    let scratch = crawl("check_imported");
+    let files = Files::real();
+    let archives: Vec<String> = files
+        .list(&scratch.path().join("c/warc"))
+        .expect("the crawl has an archive")
+        .into_iter()
+        .map(|entry| format!("c/warc/{}", entry.name))
+        .collect();
+    let mut import = vec!["import", "site", "--copy"];
+    import.extend(archives.iter().map(String::as_str));
+    assert!(scratch.mattock(&import).status.success());
+    scratch.snapshot("check_imported", &["check", "site"]);
+    scratch.snapshot("check_imported_repair", &["check", "--repair", "site"]);
+    // Of a request, and of a page.
+    for offset in [9000, 10500] {
+        damage(&scratch, "../site/imported/mattock-p1-20070609000000-00000.warc.gz", offset);
+    }
+    scratch.snapshot("check_imported_damaged", &["check", "site"]);
+    scratch.snapshot("check_imported_damaged_json", &["check", "--json", "site"]);
+    let lost = scratch.path().join("site/imported/mattock-p0-20070609000000-00000.warc.gz");
+    files.remove_file(&lost).expect("the file is there");
+    scratch.snapshot("check_imported_missing", &["check", "site"]);
+}
+
+#[test]
+fn what_is_kept_of_a_crawl_without_its_state_is_checked() {
+    let scratch = crawl("check_kept");
+    assert!(scratch.mattock(&["index", "c"]).status.success());
+    Files::real().remove_dir_all(&scratch.path().join("c/state")).expect("it can be removed");
+    scratch.snapshot("check_kept", &["check", "c"]);
+    scratch.snapshot("check_kept_repair", &["check", "--repair", "c"]);
+    damage(&scratch, "warc/mattock-p1-20070609000000-00000.warc.gz", 9000);
+    scratch.snapshot("check_kept_damaged", &["check", "c"]);
+    Files::real().remove_dir_all(&scratch.path().join("c/index")).expect("it can be removed");
+    scratch.snapshot("check_kept_alone", &["check", "c"]);
+}

@@ -26,6 +26,10 @@ pub fn repair(
     progress: &mut dyn FnMut(CheckProgress<'_>),
 ) -> Result<CheckReport, CrawlError> {
     let directory = open(env, root)?;
+    if directory.has_lost_state()? {
+        let path = directory.checkpoint();
+        return Err(CrawlError::Checkpoint { path, problem: CheckpointProblem::Gone });
+    }
     let _lock = directory.lock()?;
     let mut repairs = Repairs { env, directory: &directory, names: Findings::new(root), done: Vec::new() };
     let path = directory.checkpoint();

@@ -114,6 +114,9 @@ pub struct CheckReport {
     pub whole: bool,
     /// Whether somebody is crawling.
     pub running: bool,
+    /// Whether nothing of the state is there, but an archive is: nobody will go on with this crawl.
+    #[serde(skip)]
+    pub has_lost_state: bool,
     /// The checkpoint that was looked at; 0 if there is none.
     pub checkpoint: u64,
     /// When it was made: seconds since 1970.

@@ -65,7 +65,7 @@ fn an_archive_does_not_go_with_the_state() {
             assert!(refused.contains("/crawl/state/CHECKPOINT") && refused.contains("--out"), "{refused}");
             assert_eq!(archived(&env, root), pages);
         }
-        assert!(!check(&env, root, &mut |_| {}).unwrap().whole);
+        assert!(check(&env, root, &mut |_| {}).unwrap().has_lost_state);
     });
 }
 

@@ -7,8 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use arrow_array::RecordBatch;
 
-use super::{Export, Visiting, output_error, place};
+use super::Export;
 use crate::output;
+use crate::visiting::{Visiting, output_error, place};
 
 const COLUMNS: &str =
     "url, fetch_time, record_type, content_digest, warc_filename, warc_record_offset, warc_record_length";

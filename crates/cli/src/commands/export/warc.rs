@@ -17,8 +17,10 @@ use mattock_repository::{
 };
 
 use super::originals::{Originals, digest};
-use super::{BY_PLACE, COLUMNS, Export, Moved, located, place, record};
+use super::{COLUMNS, Export, Moved, located, record};
+use crate::intact::{has_payload, is_whole};
 use crate::output;
+use crate::visiting::{BY_PLACE, place};
 
 /// So many are told one by one.
 const TOLD_MAX: usize = 5;
@@ -170,7 +172,7 @@ impl Records<'_> {
                 return Ok(None);
             }
         };
-        if !record::is_whole(&record) {
+        if !is_whole(&record) {
             left_out.add(|| damaged(path, *offset));
             return Ok(None);
         }
@@ -186,9 +188,7 @@ impl Records<'_> {
                             return Ok(None);
                         }
                     };
-                    if !record::is_whole(&original)
-                        || !record::has_payload(&original, wanted.digest.as_deref())
-                    {
+                    if !is_whole(&original) || !has_payload(&original, wanted.digest.as_deref()) {
                         left_out.add(|| damaged(&path, *offset));
                         return Ok(None);
                     }
