@@ -13,7 +13,7 @@ use xxhash_rust::xxh3::Xxh3;
 use crate::checkpoint::{Checkpoint, Era};
 use crate::directory::Directory;
 use crate::summary::Totals;
-use crate::{Config, CrawlError, End, RawConfig, Status, exchange};
+use crate::{CheckpointProblem, Config, CrawlError, End, RawConfig, Status, exchange};
 
 /// A crawl at its last checkpoint.
 #[derive(Debug)]
@@ -143,8 +143,8 @@ impl SavedCrawl {
         state_hash(&self.env, &self.directory, &self.checkpoint)
     }
 
-    /// Looks at the crawl in `root`. If that makes a checkpoint meanwhile, so that what is looked at is gone, begins again with the
-    /// newer one.
+    /// Looks at the state of the crawl in `root`. If that makes a checkpoint meanwhile, so that what is looked at is gone, begins again with
+    /// the newer one.
     pub(crate) fn with<T>(
         env: &Env,
         root: &Path,
@@ -153,6 +153,10 @@ impl SavedCrawl {
         let mut before = None;
         loop {
             let saved = SavedCrawl::open(env, root)?;
+            if saved.directory.has_lost_state()? {
+                let path = saved.directory.checkpoint();
+                return Err(CrawlError::Checkpoint { path, problem: CheckpointProblem::Gone });
+            }
             match look(&saved) {
                 // Checkpoints are made far more rarely than this can fail; the same one does not come back.
                 Err(CrawlError::Frontier(error))

@@ -80,7 +80,7 @@ pub enum IndexError {
         what: &'static str,
     },
     /// There is nothing to make parts of.
-    #[error("{path} has an index, but no ledgers to make it anew from: the crawl's state is not there; queries work, and `mattock import` makes an index of its archives in another directory", path = path.display())]
+    #[error("{path} has an index, but no ledgers to make it anew from: the crawl's state is not there; `mattock import` makes an index of its archives in another directory", path = path.display())]
     NoLedgers {
         /// The repository.
         path: PathBuf,

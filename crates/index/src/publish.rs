@@ -26,6 +26,7 @@ use mattock_env::{File, Files, OpenMode, Random, is_url, located};
 use crate::error::IndexError;
 use crate::manifest::{Manifest, Part};
 use crate::snapshot::{lock, seal, wait_for_lock};
+use crate::verify::verified;
 
 /// A file with the same length is the same file if as much at its end is the same.
 const SEAL_BYTES: u64 = 4096;
@@ -126,6 +127,14 @@ pub fn publish(
     permitted(&before, &list, target, replace)?;
     let items = items(files, repository, manifest, &list, archives, target)?;
     let there = lengths(files, &items)?;
+    // Whoever reads there trusts them: before anything is sent.
+    for part in &manifest.parts {
+        let path = located(repository, &format!("index/{}", part.file));
+        let is_new = |item: &Item| item.source == path && there.get(&item.target) != Some(&item.bytes);
+        if items.iter().any(is_new) {
+            verified(files, &path, part).map_err(|what| IndexError::LostPart { path, what })?;
+        }
+    }
     told(Sending::Total(items.iter().map(|item| item.bytes).sum()))
         .map_err(IndexError::io("publish to", target))?;
     remove_columns(files, target, &items)?;

@@ -61,7 +61,7 @@ pub fn check_index(files: &Files, repository: &Path) -> Option<IndexCheck> {
 }
 
 /// Reads a part whole.
-fn verified(files: &Files, path: &Path, part: &Part) -> Result<(), &'static str> {
+pub(crate) fn verified(files: &Files, path: &Path, part: &Part) -> Result<(), &'static str> {
     let unreadable = |error: io::Error| match error.kind() {
         io::ErrorKind::NotFound => "is missing",
         _ => "cannot be read",

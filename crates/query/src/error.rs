@@ -15,6 +15,9 @@ pub enum QueryError {
     /// Reading the index or computing the answer failed.
     #[error("the query failed: {0}")]
     Engine(#[source] Box<DataFusionError>),
+    /// It needs more memory than it may use.
+    #[error("the query needs more memory than it may use: raise --memory, or ask for less at a time ({})", first_line(.0))]
+    Memory(#[source] Box<DataFusionError>),
     /// A file of the repository cannot be read.
     #[error("{path}: {source}")]
     Io {
@@ -50,7 +53,20 @@ impl From<Complaint> for QueryError {
 
 impl From<DataFusionError> for QueryError {
     fn from(error: DataFusionError) -> QueryError {
-        QueryError::Engine(Box::new(error))
+        match error.find_root() {
+            DataFusionError::ResourcesExhausted(what) if !what.contains("disk") => {
+                QueryError::Memory(Box::new(error))
+            }
+            _ => QueryError::Engine(Box::new(error)),
+        }
+    }
+}
+
+/// What the engine says of memory, without its advice about settings that are not ours.
+fn first_line(error: &DataFusionError) -> String {
+    match error.find_root() {
+        DataFusionError::ResourcesExhausted(what) => what.lines().next().unwrap_or_default().to_owned(),
+        other => other.to_string(),
     }
 }
 

@@ -124,3 +124,15 @@ fn who_cannot_look_for_what_a_revisit_repeats_fails() {
     let error = query.run(&mut sink, &mut |_| {}, &Cancel::new()).unwrap_err();
     assert!(matches!(error, mattock_query::QueryError::Engine(_)), "{error}");
 }
+
+#[test]
+fn too_little_memory_is_said_with_what_helps() {
+    let world = World::new(texts(20, 100));
+    let session = world.session_with(|options| options.memory_bytes = 1000);
+    let query = planned(&session, "select url, length(url) as bytes from documents order by bytes, url");
+    let mut sink = mattock_query::sink::MemorySink::default();
+    let error = query.run(&mut sink, &mut |_| {}, &Cancel::new()).unwrap_err();
+    assert!(matches!(error, mattock_query::QueryError::Memory(_)), "{error}");
+    let said = error.to_string();
+    assert!(said.contains("raise --memory") && !said.contains("datafusion"), "{said}");
+}

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressStyle};
 use mattock_crawl::SavedCrawl;
-use mattock_env::{UnixTime, is_url};
-use mattock_index::{Foreign, ImportOptions, Imported, Untaken};
+use mattock_env::{Env, UnixTime, is_url};
+use mattock_index::{Foreign, ImportOptions, Imported, Manifest, Untaken};
 
 use crate::args::repository::ImportArgs;
 use crate::exit::{Ended, Usage};
@@ -32,6 +32,10 @@ pub(crate) fn run(args: &ImportArgs) -> anyhow::Result<Ended> {
         let entry = found.ok_or_else(|| Usage(format!("there is no file {}", path.display())))?;
         if entry.is_dir {
             return Err(Usage(format!("{} is a directory: name the archives in it", path.display())).into());
+        }
+        if is_own(&env, &root, &path) {
+            let message = "is of the crawl's own archive, whose documents are in this repository already; another directory takes it";
+            return Err(Usage(format!("{} {message}", path.display())).into());
         }
         total += entry.len;
         match args.copy {
@@ -89,6 +93,17 @@ pub(crate) fn run(args: &ImportArgs) -> anyhow::Result<Ended> {
     say_on!("{}", told(&imported, total, args));
     // To find what is there already is what was asked for, too.
     Ok(if imported.instances + imported.known == 0 { Ended::Failed } else { Ended::Done })
+}
+
+/// Whether the crawl that has its documents in the repository wrote this file. Imports have put copies beside it in earlier versions.
+fn is_own(env: &Env, root: &Path, path: &Path) -> bool {
+    let is_imported = |manifest: Manifest| {
+        let name = path.strip_prefix(root).ok().and_then(Path::to_str);
+        manifest.imported.iter().any(|imported| Some(imported.as_str()) == name)
+    };
+    path.starts_with(root.join("warc"))
+        && SavedCrawl::open(env, root).is_ok()
+        && !Manifest::read(&env.files, root).is_ok_and(is_imported)
 }
 
 /// A file that stays where it is: named relative to the repository if it lies below it.

@@ -120,6 +120,9 @@ fn imported_documents_are_looked_up_where_the_index_says() {
         .into_iter()
         .map(|entry| format!("c/warc/{}", entry.name))
         .collect();
+    let own = scratch.mattock(&["import", "c", &archives[0]]);
+    let said = String::from_utf8_lossy(&own.stderr);
+    assert!(own.status.code() == Some(2) && said.contains("of the crawl's own archive"), "{said}");
     let mut import = vec!["import", "site", "--copy"];
     import.extend(archives.iter().map(String::as_str));
     assert!(scratch.mattock(&import).status.success());
@@ -142,6 +145,11 @@ fn what_is_kept_of_a_crawl_without_its_state_is_checked() {
     assert!(scratch.mattock(&["index", "c"]).status.success());
     Files::real().remove_dir_all(&scratch.path().join("c/state")).expect("it can be removed");
     scratch.snapshot("check_kept", &["check", "c"]);
+    for asked in [&["why", "c", "http://www.fizizamero-sim.org/"][..], &["stalls", "c"]] {
+        let output = scratch.mattock(asked);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && said.contains("missing with all of the state"), "{said}");
+    }
     scratch.snapshot("check_kept_repair", &["check", "--repair", "c"]);
     damage(&scratch, "warc/mattock-p1-20070609000000-00000.warc.gz", 9000);
     scratch.snapshot("check_kept_damaged", &["check", "c"]);

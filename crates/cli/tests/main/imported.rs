@@ -144,6 +144,23 @@ fn a_lost_part_is_told_and_its_archives_are_imported_again() {
 }
 
 #[test]
+fn a_damaged_part_is_not_published() {
+    let scratch = Scratch::new("imported_damaged_part");
+    scratch.write("pages.warc", &page("http://a-sim.com/a", DAY, "a"));
+    done(&scratch, &["import", "site", "--copy", "pages.warc"]);
+    let part = scratch.path().join("site/index/part-000001.parquet");
+    let mut bytes = Files::real().read(&part).unwrap();
+    bytes[10] ^= 1;
+    Files::real().write_atomic(&part, &bytes).unwrap();
+    let url = format!("file://{}/bucket", scratch.path().display());
+    let said = failed(&scratch, &["publish", "site", &url]);
+    assert!(said.contains("part-000001.parquet is damaged") && said.contains("--rebuild"), "{said}");
+    assert!(!scratch.is_there("bucket/imported/pages.warc"), "nothing is sent before");
+    done(&scratch, &["index", "site", "--rebuild"]);
+    done(&scratch, &["publish", "site", &url]);
+}
+
+#[test]
 fn a_file_that_was_replaced_gives_no_document_for_another() {
     let scratch = Scratch::new("imported_replaced");
     let pages = ["a", "b"].map(|name| page(&format!("http://a-sim.com/{name}"), DAY, name));

@@ -132,6 +132,8 @@ fn a_published_repository_gives_the_same_answers() {
     Files::real().rename(&scratch.path().join("crawl"), &scratch.path().join("gone")).unwrap();
     Files::real().remove_file(&scratch.path().join("foreign.warc")).unwrap();
     let there = asked(url);
+    let checked = done(scratch.mattock(&["check", url]));
+    assert!(checked.contains("is whole.") && checked.contains("as it says"), "{checked}");
     assert!(here.iter().all(|answer| !answer.is_empty()));
     for (at, (here, there)) in here.iter().zip(&there).enumerate() {
         assert!(here == there, "answer {at} differs");
