@@ -32,6 +32,7 @@ use crate::checkpoint::Checkpoint;
 use crate::directory::{Directory, MARKER, Seal};
 use crate::{CheckpointProblem, CrawlError, RawConfig};
 
+pub use archive::told;
 pub use repair::repair;
 pub use report::{CheckReport, Finding, FindingKind};
 

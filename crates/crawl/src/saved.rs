@@ -79,6 +79,11 @@ impl SavedCrawl {
         Ok(SavedCrawl { env: env.clone(), directory, raw, checkpoint })
     }
 
+    /// Whether nothing of the state is there, but an archive is.
+    pub fn has_lost_state(&self) -> Result<bool, CrawlError> {
+        self.directory.has_lost_state()
+    }
+
     /// The checkpoint's number; 0 before the first.
     pub fn number(&self) -> u64 {
         self.checkpoint.number
@@ -153,7 +158,7 @@ impl SavedCrawl {
         let mut before = None;
         loop {
             let saved = SavedCrawl::open(env, root)?;
-            if saved.directory.has_lost_state()? {
+            if saved.has_lost_state()? {
                 let path = saved.directory.checkpoint();
                 return Err(CrawlError::Checkpoint { path, problem: CheckpointProblem::Gone });
             }

@@ -72,12 +72,14 @@ pub enum IndexError {
         path: PathBuf,
     },
     /// A part is missing, or not as it was written.
-    #[error("{path} {what}: `mattock index --rebuild` makes it anew", path = path.display())]
+    #[error("{path} {what}: {advice}", path = path.display())]
     LostPart {
         /// The part.
         path: PathBuf,
         /// What is wrong with it.
         what: &'static str,
+        /// What can be done about it.
+        advice: &'static str,
     },
     /// There is nothing to make parts of.
     #[error("{path} has an index, but no ledgers to make it anew from: the crawl's state is not there; `mattock import` makes an index of its archives in another directory", path = path.display())]

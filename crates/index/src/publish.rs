@@ -26,7 +26,7 @@ use mattock_env::{File, Files, OpenMode, Random, is_url, located};
 use crate::error::IndexError;
 use crate::manifest::{Manifest, Part};
 use crate::snapshot::{lock, seal, wait_for_lock};
-use crate::verify::verified;
+use crate::verify::{lost, lost_parts, verified};
 
 /// A file with the same length is the same file if as much at its end is the same.
 const SEAL_BYTES: u64 = 4096;
@@ -116,6 +116,9 @@ pub fn publish(
         Err(IndexError::Damaged { .. }) => Manifest::default(),
         read => read?,
     };
+    if let Some(lost) = lost_parts(files, repository, manifest)?.pop() {
+        return Err(lost);
+    }
     let mut list = manifest.clone();
     list.covered.clear();
     list.origin = manifest.identity().unwrap_or_default().to_owned();
@@ -132,7 +135,7 @@ pub fn publish(
         let path = located(repository, &format!("index/{}", part.file));
         let is_new = |item: &Item| item.source == path && there.get(&item.target) != Some(&item.bytes);
         if items.iter().any(is_new) {
-            verified(files, &path, part).map_err(|what| IndexError::LostPart { path, what })?;
+            verified(files, &path, part).map_err(|what| lost(manifest, path, what))?;
         }
     }
     told(Sending::Total(items.iter().map(|item| item.bytes).sum()))

@@ -54,10 +54,19 @@ pub fn check_index(files: &Files, repository: &Path) -> Option<IndexCheck> {
                 found.parts += 1;
                 found.sound.push((path, part.imported));
             }
-            Err(what) => found.problems.push(IndexError::LostPart { path, what }.to_string()),
+            Err(what) => found.problems.push(lost(&manifest, path, what).to_string()),
         }
     }
     Some(found)
+}
+
+/// Tells of a part that is not as it was written.
+pub(crate) fn lost(manifest: &Manifest, path: PathBuf, what: &'static str) -> IndexError {
+    let advice = match manifest.origin.is_empty() {
+        true => "`mattock index --rebuild` makes it anew",
+        false => "publish the repository that it was published from again",
+    };
+    IndexError::LostPart { path, what, advice }
 }
 
 /// Reads a part whole.
@@ -105,7 +114,7 @@ pub(crate) fn lost_parts(
             Some(bytes) if *bytes != part.bytes => "has another length than it was written with",
             Some(_) => return None,
         };
-        Some(IndexError::LostPart { path: directory.join(&part.file), what })
+        Some(lost(manifest, directory.join(&part.file), what))
     });
     Ok(wrong.collect())
 }

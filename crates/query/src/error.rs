@@ -17,7 +17,7 @@ pub enum QueryError {
     Engine(#[source] Box<DataFusionError>),
     /// It needs more memory than it may use.
     #[error("the query needs more memory than it may use: raise --memory, or ask for less at a time ({})", first_line(.0))]
-    Memory(#[source] Box<DataFusionError>),
+    Memory(Box<DataFusionError>),
     /// A file of the repository cannot be read.
     #[error("{path}: {source}")]
     Io {

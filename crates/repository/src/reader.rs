@@ -148,30 +148,37 @@ fn version(line: &[u8]) -> &str {
 }
 
 impl WarcReader {
-    /// Opens a file and finds out by its first bytes whether and how it is compressed.
+    /// Opens a file and finds out by its first bytes whether and how it is compressed; by its name, if they are damaged.
     pub fn open(files: &Files, path: &Path) -> Result<WarcReader, RepositoryError> {
         WarcReader::open_at(files, path, 0)
     }
 
-    /// Opens a file at a record: the offset that the writer or an index gave.
+    /// Opens a file at a record: the offset that the writer or an index gave. A record whose first bytes are damaged says nothing of the others.
     pub fn open_at(files: &Files, path: &Path, offset: u64) -> Result<WarcReader, RepositoryError> {
         let failed = open_failed(path, offset);
         let file = files.open(path, OpenMode::Read).map_err(&failed)?;
-        let mut first = [0; Format::BYTES];
-        let mut count = 0;
-        while count < first.len() {
-            match file.read_at(&mut first[count..], offset + count as u64).map_err(&failed)? {
-                0 => break,
-                read => count += read,
+        let format_at = |offset: u64| -> Result<Option<Format>, RepositoryError> {
+            let mut first = [0; Format::BYTES];
+            let mut count = 0;
+            while count < first.len() {
+                match file.read_at(&mut first[count..], offset + count as u64).map_err(&failed)? {
+                    0 => break,
+                    read => count += read,
+                }
             }
-        }
-        Ok(WarcReader::new(path, Stream::new(file, Format::of(&first[..count]), offset), offset))
-    }
-
-    /// Opens a file that is compressed as its name says: its first bytes may be damaged.
-    pub fn open_by_name(files: &Files, path: &Path) -> Result<WarcReader, RepositoryError> {
-        let file = files.open(path, OpenMode::Read).map_err(open_failed(path, 0))?;
-        Ok(WarcReader::new(path, Stream::new(file, Format::of_name(path), 0), 0))
+            Ok(Format::of(&first[..count]))
+        };
+        let format = match format_at(offset)? {
+            None if offset > 0 => format_at(0)?,
+            known => known,
+        };
+        let format = match (format, Format::of_name(path)) {
+            (Some(known), _) => known,
+            // What nothing of the kind is in has the wrong name.
+            (None, named) if repair::has_units(&file, named).map_err(&failed)? => named,
+            (None, _) => Format::Plain,
+        };
+        Ok(WarcReader::new(path, Stream::new(file, format, offset), offset))
     }
 
     fn new(path: &Path, stream: Stream, offset: u64) -> WarcReader {

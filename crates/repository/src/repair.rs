@@ -121,6 +121,26 @@ pub(crate) fn whole_record_behind(reader: &mut WarcReader, broken: u64) -> io::R
     }
 }
 
+/// Whether there is anything in a file that such a compressor may have begun a unit with.
+pub(crate) fn has_units(file: &File, format: Format) -> io::Result<bool> {
+    if format == Format::Plain {
+        return Ok(false);
+    }
+    let mut chunk = vec![0; CHUNK_BYTES];
+    let mut position = 0;
+    loop {
+        let count = read_full(file, &mut chunk, position)?;
+        if !candidates(format, &chunk[..count]).is_empty() {
+            return Ok(true);
+        }
+        if count < chunk.len() {
+            return Ok(false);
+        }
+        // One may lie across the boundary.
+        position += (count - Format::BYTES) as u64;
+    }
+}
+
 /// Where records may begin.
 fn candidates(format: Format, chunk: &[u8]) -> Vec<usize> {
     let find = |pattern: &[u8]| memchr::memmem::find_iter(chunk, pattern).collect();

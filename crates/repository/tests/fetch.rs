@@ -118,6 +118,28 @@ fn a_place_that_cannot_be_read_costs_nothing_but_itself() {
 }
 
 #[test]
+fn the_first_bytes_of_a_record_say_nothing_of_others() {
+    for compression in COMPRESSIONS {
+        let files = files();
+        let pages = pages(&files, compression, 4);
+        let (path, offset, length, _) = &pages[2];
+        let mut bytes = files.read(path).unwrap();
+        for damaged in [0, *offset] {
+            bytes[damaged as usize] = b'?';
+            put(&files, path, &bytes);
+            let mut fetcher = RecordFetcher::new(&files);
+            // The damaged one is what the file is opened at.
+            assert_eq!(fetcher.fetch(path, *offset, *length).is_err(), damaged == *offset);
+            for (path, offset, length, body) in
+                pages.iter().filter(|page| page.1 != damaged && page.1 != *offset)
+            {
+                assert_eq!(fetcher.fetch(path, *offset, *length).unwrap().response().unwrap().body, body);
+            }
+        }
+    }
+}
+
+#[test]
 fn a_plain_file_is_read_by_place_too() {
     let files = files();
     let (packed, _) = small_archive(&files, Compression::default());

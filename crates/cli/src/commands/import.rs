@@ -2,7 +2,7 @@
 
 mod copy;
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use anyhow::Context;
 use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressStyle};
@@ -27,14 +27,15 @@ pub(crate) fn run(args: &ImportArgs) -> anyhow::Result<Ended> {
     let (mut foreign, mut uncopied) = (Vec::new(), Vec::new());
     let (mut total, mut untold) = (0, 0);
     for path in &args.archives {
-        let path = places::absolute(path)?;
+        let path = straight(&places::absolute(path)?);
         let found = env.files.entry(&path).with_context(|| path.display().to_string())?;
         let entry = found.ok_or_else(|| Usage(format!("there is no file {}", path.display())))?;
         if entry.is_dir {
             return Err(Usage(format!("{} is a directory: name the archives in it", path.display())).into());
         }
         if is_own(&env, &root, &path) {
-            let message = "is of the crawl's own archive, whose documents are in this repository already; another directory takes it";
+            let message = "is of the archive of the crawl in this directory, whose documents are in its repository without an import; only if its \
+                           state and its index are lost, import it, into another directory";
             return Err(Usage(format!("{} {message}", path.display())).into());
         }
         total += entry.len;
@@ -95,13 +96,23 @@ pub(crate) fn run(args: &ImportArgs) -> anyhow::Result<Ended> {
     Ok(if imported.instances + imported.known == 0 { Ended::Failed } else { Ended::Done })
 }
 
+/// The same path without steps back: names of archives are told to others, to whom they would mean something else.
+fn straight(path: &Path) -> PathBuf {
+    let has_steps = !is_url(path) && path.components().any(|part| part == Component::ParentDir);
+    has_steps.then(|| path.canonicalize().ok()).flatten().unwrap_or_else(|| path.to_path_buf())
+}
+
 /// Whether the crawl that has its documents in the repository wrote this file. Imports have put copies beside it in earlier versions.
 fn is_own(env: &Env, root: &Path, path: &Path) -> bool {
     let is_imported = |manifest: Manifest| {
         let name = path.strip_prefix(root).ok().and_then(Path::to_str);
         manifest.imported.iter().any(|imported| Some(imported.as_str()) == name)
     };
-    path.starts_with(root.join("warc"))
+    let is_below = |path: &Path, root: &Path| path.starts_with(root.join("warc"));
+    // Also by another way.
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    !is_url(path)
+        && (is_below(path, root) || is_below(&real(path), &real(root)))
         && SavedCrawl::open(env, root).is_ok()
         && !Manifest::read(&env.files, root).is_ok_and(is_imported)
 }

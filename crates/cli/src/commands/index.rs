@@ -15,7 +15,8 @@ use crate::repository::{Repository, name_of};
 pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Ended> {
     let Places { env, .. } = Places::new();
     let repository = Repository::open(&env, &args.dir)?;
-    if args.rebuild && is_url(&args.dir) {
+    let is_published = || Manifest::read(&env.files, &args.dir).is_ok_and(|list| !list.origin.is_empty());
+    if args.rebuild && (is_url(&args.dir) || is_published()) {
         let message = "what was published has no ledgers: rebuild the index of the crawl's directory, and publish it again";
         return Err(Usage(message.into()).into());
     }

@@ -122,7 +122,7 @@ fn imported_documents_are_looked_up_where_the_index_says() {
         .collect();
     let own = scratch.mattock(&["import", "c", &archives[0]]);
     let said = String::from_utf8_lossy(&own.stderr);
-    assert!(own.status.code() == Some(2) && said.contains("of the crawl's own archive"), "{said}");
+    assert!(own.status.code() == Some(2) && said.contains("of the archive of the crawl"), "{said}");
     let mut import = vec!["import", "site", "--copy"];
     import.extend(archives.iter().map(String::as_str));
     assert!(scratch.mattock(&import).status.success());
@@ -140,10 +140,35 @@ fn imported_documents_are_looked_up_where_the_index_says() {
 }
 
 #[test]
+fn a_checkpoint_that_the_index_proves_is_missed() {
+    let scratch = crawl("check_proved");
+    assert!(scratch.mattock(&["index", "c"]).status.success());
+    let files = Files::real();
+    for name in ["CHECKPOINT", "CHECKPOINT.copy"] {
+        let path = scratch.path().join("c/state").join(name);
+        if files.entry(&path).is_ok_and(|entry| entry.is_some()) {
+            files.remove_file(&path).expect("it can be removed");
+        }
+    }
+    damage(&scratch, "warc/mattock-p1-20070609000000-00000.warc.gz", 9000);
+    scratch.snapshot("check_proved", &["check", "c"]);
+    let archive = || files.list(&scratch.path().join("c/warc")).expect("there is an archive");
+    let before = archive();
+    let refused = scratch.mattock(&["crawl", "--out", "c"]);
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert!(!refused.status.success() && said.contains("CHECKPOINT: it is missing"), "{said}");
+    assert_eq!(archive(), before);
+    files.remove_file(&scratch.path().join("c/crawl.toml")).expect("it can be removed");
+    scratch.snapshot("check_no_marker", &["check", "c"]);
+}
+
+#[test]
 fn what_is_kept_of_a_crawl_without_its_state_is_checked() {
     let scratch = crawl("check_kept");
     assert!(scratch.mattock(&["index", "c"]).status.success());
     Files::real().remove_dir_all(&scratch.path().join("c/state")).expect("it can be removed");
+    // What lies beside archives is nobody's business.
+    Files::real().write_atomic(&scratch.path().join("c/warc/MD5SUMS"), b"x").expect("a file can be written");
     scratch.snapshot("check_kept", &["check", "c"]);
     for asked in [&["why", "c", "http://www.fizizamero-sim.org/"][..], &["stalls", "c"]] {
         let output = scratch.mattock(asked);

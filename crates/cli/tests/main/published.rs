@@ -261,6 +261,9 @@ fn what_another_repository_has_published_stays() {
         done(scratch.mattock(&["publish", place, &copy]));
         assert_eq!(titles(&copy), [r#"{"title":"Foreign two"}"#]);
     }
+    // Nothing is made of a publication but by its repository.
+    let said = refused(&scratch, &["index", "plain", "--rebuild"]);
+    assert!(said.contains("publish it again"), "{said}");
     // An archive of another content is not overwritten.
     scratch.write("plain/imported/two.warc", "something else");
     let said = refused(&scratch, &["publish", "two", "plain"]);

@@ -149,7 +149,7 @@ impl Check<'_> {
     ) {
         let Some(&bytes) = files.get(name) else { return };
         let path = self.directory.warc().join(name);
-        let mut reader = match WarcReader::open_by_name(&self.env.files, &path) {
+        let mut reader = match WarcReader::open(&self.env.files, &path) {
             Ok(reader) => reader,
             Err(error) => {
                 return self.found.problem(FindingKind::ArchiveFile, &path, None, error.to_string());
@@ -303,8 +303,8 @@ fn parse(name: &str) -> (Option<usize>, &str, u64) {
     (partition, digits, serial)
 }
 
-/// Where a record cannot be read, and why.
-fn told(error: &RepositoryError, end: u64) -> (u64, String) {
+/// Where a record cannot be read, and why; `end` is where that was found out.
+pub fn told(error: &RepositoryError, end: u64) -> (u64, String) {
     match error {
         RepositoryError::Torn { offset, .. } => (*offset, "the file ends inside this record".into()),
         RepositoryError::Damaged { offset, damage, .. } => {

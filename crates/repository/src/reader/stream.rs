@@ -25,7 +25,7 @@ pub(crate) enum Format {
 
 impl Format {
     /// As many bytes as it takes to know.
-    pub(super) const BYTES: usize = 4;
+    pub(crate) const BYTES: usize = 4;
 
     /// What a file of this name should be made of.
     pub(super) fn of_name(path: &Path) -> Format {
@@ -36,14 +36,16 @@ impl Format {
         }
     }
 
-    /// What the first bytes say, of which there may be fewer.
-    pub(super) fn of(first: &[u8]) -> Format {
+    /// What the first four bytes of a file or of a record say, of which there may be fewer; `None` if they are those of nothing that is known here.
+    pub(super) fn of(first: &[u8]) -> Option<Format> {
         if first.first() == Some(&0x1f) {
-            Format::Gzip
+            Some(Format::Gzip)
         } else if zstandard::is_zstandard(first) {
-            Format::Zstandard
+            Some(Format::Zstandard)
+        } else if [b"WARC", b"file"].iter().any(|plain| plain.starts_with(first)) {
+            Some(Format::Plain)
         } else {
-            Format::Plain
+            None
         }
     }
 }

@@ -1,26 +1,33 @@
 //! Archives that no ledger knows, those that were imported and all of a crawl whose state is gone: each is read from front to back, every
 //! record is verified, and the documents in it are held against the rows of the index that name them.
 //!
+//! A gzip member or Zstandard frame has a checksum of all that is in it. In plain files only digests tell; where a record has none that can be
+//! compared, it is counted as not verified.
+//!
 //! Memory: the rows of one archive.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatch;
+use arrow_array::cast::AsArray;
+use arrow_array::types::TimestampMillisecondType;
 use indicatif::{HumanCount, ProgressBar};
+use mattock_crawl::check::{Finding, FindingKind, told};
 use mattock_env::{Env, located};
 use mattock_query::{Cancel, Session, Source};
 use mattock_repository::{RecordType, RepositoryError, StoredRecord, WarcReader};
 use serde::Serialize;
 
-use crate::intact::{has_payload, is_whole};
+use crate::intact::{self, Verdict};
 use crate::output;
 use crate::repository::plain_options;
 use crate::visiting::{BY_PLACE, Visiting, output_error, place};
 
 /// So many are told one by one.
 const TOLD_MAX: usize = 1000;
-const COLUMNS: &str = "url, content_digest, warc_filename, warc_record_offset, warc_record_length";
+const COLUMNS: &str =
+    "url, fetch_time, record_type, content_digest, warc_filename, warc_record_offset, warc_record_length";
 
 /// What was found.
 #[derive(Debug, Default, Serialize)]
@@ -29,22 +36,27 @@ pub(super) struct ArchivesCheck {
     pub(super) files: u64,
     /// Whole records in them.
     pub(super) records: u64,
-    /// Records that are too large to be verified.
+    /// Of these, those in plain files that have no digest to verify them by.
+    pub(super) unverified: u64,
+    /// Records that are too large to be read.
     pub(super) too_large: u64,
     /// Rows of the index.
     pub(super) rows: u64,
     /// Those whose document is in its archive as they say.
     pub(super) pages: u64,
+    /// Documents that no row names; robots.txt files, which never have one, are not among them.
+    pub(super) unlisted: u64,
     /// What is wrong.
-    pub(super) problems: Vec<String>,
+    pub(super) problems: Vec<Finding>,
     /// How many more things are wrong.
     pub(super) problems_untold: u64,
 }
 
 impl ArchivesCheck {
-    fn add(&mut self, problem: String) {
+    fn add(&mut self, kind: FindingKind, file: &str, offset: Option<u64>, what: String, url: Option<&str>) {
         if self.problems.len() < TOLD_MAX {
-            self.problems.push(problem);
+            let (file, url) = (file.to_owned(), url.filter(|url| !url.is_empty()).map(str::to_owned));
+            self.problems.push(Finding { kind, file, offset, what, url });
         } else {
             self.problems_untold += 1;
         }
@@ -72,8 +84,14 @@ pub(super) fn check(
             reading.file = Some(file);
         }
         let text = |name: &str| output::text(&batch[name], row);
-        let (url, digest) = (text("url").unwrap_or_default(), text("content_digest"));
-        reading.rows.push(Row { offset, length, url, digest });
+        reading.rows.push(Row {
+            offset,
+            length,
+            url: text("url").unwrap_or_default(),
+            time_ms: batch["fetch_time"].as_primitive::<TimestampMillisecondType>().value(row),
+            kind: text("record_type").as_deref().and_then(RecordType::parse),
+            digest: text("content_digest"),
+        });
         Ok(())
     };
     output_error(query.run(&mut Visiting(&mut visit), &mut |_| {}, cancel))?;
@@ -90,6 +108,8 @@ struct Row {
     offset: u64,
     length: u64,
     url: String,
+    time_ms: i64,
+    kind: Option<RecordType>,
     digest: Option<String>,
 }
 
@@ -116,47 +136,43 @@ impl Reading<'_> {
         self.found.rows += rows.len() as u64;
         let path = located(self.root, &file);
         super::at(self.bar, &path);
-        let lost = |what: &str| {
-            format!("{} {what}: {} document(s) in it", path.display(), HumanCount(rows.len() as u64))
-        };
         let reader = match self.env.files.entry(&path) {
-            Ok(None) => return self.found.add(lost("is missing")),
-            _ => WarcReader::open(&self.env.files, &path),
+            Ok(None) => Err("it is missing".to_owned()),
+            Ok(Some(entry)) if entry.len == 0 => Err("it is empty".to_owned()),
+            _ => WarcReader::open(&self.env.files, &path).map_err(|error| error.to_string()),
         };
         let mut reader = match reader {
             Ok(reader) => reader.go_on_behind_damage(),
-            Err(error) => return self.found.add(lost(&format!("cannot be read ({error})"))),
+            Err(what) => {
+                let what =
+                    format!("{what}; {} document(s) of the index are in it", HumanCount(rows.len() as u64));
+                return self.found.add(FindingKind::ArchiveFile, &file, None, what, None);
+            }
         };
         let mut rows = rows.into_iter().peekable();
         let mut at = 0;
         while !cancel.is_cancelled() {
+            let is_summed = reader.is_compressed();
             match reader.next_record() {
                 Ok(Some(record)) => {
                     self.bar.inc(record.offset.saturating_sub(at));
                     at = record.offset;
-                    // What lies before has not been met.
+                    // What lies before was not met.
                     while let Some(row) = rows.next_if(|row| row.offset < at) {
-                        self.found.add(told(&path, row.offset, "there is no such document", &row.url));
+                        self.not_there(&file, &row);
                     }
-                    self.found.records += 1;
-                    let row = rows.next_if(|row| row.offset == at);
-                    match wrong(&record, row.as_ref()) {
-                        Some(what) => {
-                            let url = row
-                                .as_ref()
-                                .map_or_else(|| record.target_uri().unwrap_or_default(), |row| &row.url);
-                            self.found.add(told(&path, at, &what, url));
-                        }
-                        None => self.found.pages += u64::from(row.is_some()),
-                    }
+                    self.record(&file, &record, rows.next_if(|row| row.offset == at), is_summed);
                 }
                 Ok(None) => break,
                 Err(error) => {
-                    let row = error.offset().and_then(|offset| rows.next_if(|row| row.offset == offset));
-                    match (&error, row) {
-                        (RepositoryError::TooLarge { .. }, _) => self.found.too_large += 1,
-                        (_, Some(row)) => self.found.add(format!("{error} ({})", row.url)),
-                        (_, None) => self.found.add(error.to_string()),
+                    let (offset, what) = told(&error, at);
+                    let row = rows.next_if(|row| row.offset == offset);
+                    match error {
+                        RepositoryError::TooLarge { .. } => self.found.too_large += 1,
+                        _ => {
+                            let url = row.as_ref().map(|row| row.url.as_str());
+                            self.found.add(FindingKind::Record, &file, Some(offset), what, url);
+                        }
                     }
                     if matches!(error, RepositoryError::Io { .. }) {
                         break;
@@ -165,33 +181,65 @@ impl Reading<'_> {
             }
         }
         if !cancel.is_cancelled() {
-            rows.for_each(|row| {
-                self.found.add(told(&path, row.offset, "there is no such document", &row.url))
-            });
+            rows.for_each(|row| self.not_there(&file, &row));
         }
     }
+
+    fn not_there(&mut self, file: &str, row: &Row) {
+        let what = "a document that the index has here is not there".to_owned();
+        self.found.add(FindingKind::Page, file, Some(row.offset), what, Some(&row.url));
+    }
+
+    /// Verifies a record, and holds it against the row that names it.
+    fn record(&mut self, file: &str, record: &StoredRecord<'_>, row: Option<Row>, is_summed: bool) {
+        self.found.records += 1;
+        let url = record.target_uri();
+        let offset = Some(record.offset);
+        let block = intact::block(record);
+        if block == Verdict::Wrong {
+            let what = "a record's block has another digest than it says".to_owned();
+            return self.found.add(FindingKind::Record, file, offset, what, url);
+        }
+        let Some(row) = row else {
+            self.found.unverified += u64::from(!is_summed && block == Verdict::Unknown);
+            let is_robots = url.is_some_and(|url| url.ends_with("/robots.txt"));
+            self.found.unlisted += u64::from(!is_robots && is_visit(record));
+            return;
+        };
+        let payload = match record.kind() {
+            Some(RecordType::Revisit) => block,
+            _ => intact::payload(record, row.digest.as_deref()),
+        };
+        let what = match contradiction(record, &row) {
+            Some(what) => what,
+            None if payload == Verdict::Wrong => {
+                "a document has another digest than is said of it".to_owned()
+            }
+            None => {
+                self.found.unverified += u64::from(!is_summed && payload == Verdict::Unknown);
+                self.found.pages += 1;
+                return;
+            }
+        };
+        self.found.add(FindingKind::Page, file, offset, what, Some(&row.url));
+    }
 }
 
-/// What is wrong with a record, and with what the index says of it.
-fn wrong(record: &StoredRecord<'_>, row: Option<&Row>) -> Option<String> {
-    if !is_whole(record) {
-        return Some("the record's block has another digest than it says".to_owned());
-    }
-    let row = row?;
+fn is_visit(record: &StoredRecord<'_>) -> bool {
+    matches!(record.kind(), Some(RecordType::Response | RecordType::Revisit))
+}
+
+/// What the index says otherwise of a record than its head.
+fn contradiction(record: &StoredRecord<'_>, row: &Row) -> Option<String> {
     let url = record.target_uri().unwrap_or("no URL");
-    if !record.is_document() || url != row.url {
+    if record.kind() != row.kind || url != row.url {
         let kind = record.fields.get("WARC-Type").unwrap_or("no type");
-        return Some(format!("there is another record, {kind} of {url}"));
+        return Some(format!("another record is where the index has a document: {kind} of {url}"));
     }
-    if record.length.is_some_and(|bytes| bytes != row.length) {
-        return Some(format!("the index says that the record has {} bytes", row.length));
+    let time_ms = record.date().map(|date| date.as_micros().div_euclid(1000));
+    if time_ms != Some(row.time_ms) {
+        return Some("the index has another date of the document".to_owned());
     }
-    let has_own = record.kind() != Some(RecordType::Revisit);
-    (has_own && !has_payload(record, row.digest.as_deref()))
-        .then(|| "the document has another digest than the index says".to_owned())
-}
-
-fn told(path: &Path, offset: u64, what: &str, url: &str) -> String {
-    let about = if url.is_empty() { String::new() } else { format!(" ({url})") };
-    format!("{} at byte {offset}: {what}{about}", path.display())
+    let length = record.length.filter(|bytes| *bytes != row.length);
+    length.map(|bytes| format!("the record has {bytes} bytes, and the index says {}", row.length))
 }

@@ -18,7 +18,7 @@ use mattock_repository::{
 
 use super::originals::{Originals, digest};
 use super::{COLUMNS, Export, Moved, located, record};
-use crate::intact::{has_payload, is_whole};
+use crate::intact::{self, Verdict};
 use crate::output;
 use crate::visiting::{BY_PLACE, place};
 
@@ -172,7 +172,7 @@ impl Records<'_> {
                 return Ok(None);
             }
         };
-        if !is_whole(&record) {
+        if intact::block(&record) == Verdict::Wrong {
             left_out.add(|| damaged(path, *offset));
             return Ok(None);
         }
@@ -188,7 +188,9 @@ impl Records<'_> {
                             return Ok(None);
                         }
                     };
-                    if !is_whole(&original) || !has_payload(&original, wanted.digest.as_deref()) {
+                    if intact::block(&original) == Verdict::Wrong
+                        || intact::payload(&original, wanted.digest.as_deref()) == Verdict::Wrong
+                    {
                         left_out.add(|| damaged(&path, *offset));
                         return Ok(None);
                     }
