@@ -27,6 +27,11 @@ use mattock_env::Files;
 use crate::source::Source;
 use crate::store::{STORE_URL, name_of};
 
+/// A piece of a file has so many bytes at least, some two row groups of our own, since each is opened by itself.
+const PIECE_BYTES: u64 = 4 << 20;
+/// And a file so many pieces at most.
+const PIECES_MAX: u64 = 16;
+
 /// See the module.
 #[derive(Debug)]
 pub(crate) struct MetadataTable {
@@ -114,6 +119,14 @@ pub(crate) fn partitioned(
     Ok(found)
 }
 
+/// A file as pieces that one thread after the other takes: what a condition leaves of a table may all lie in one file, or close together in it.
+fn pieces(part: &PartitionedFile) -> Vec<PartitionedFile> {
+    let bytes = part.object_meta.size;
+    let count = (bytes / PIECE_BYTES).clamp(1, PIECES_MAX);
+    let bounds = (0..count).map(|at| (bytes * at / count, bytes * (at + 1) / count));
+    bounds.map(|(start, end)| part.clone().with_range(start as i64, end as i64)).collect()
+}
+
 /// A scan of Parquet files in groups that the optimizer may divide among partitions.
 pub(crate) fn parquet_scan(
     state: &dyn Session,
@@ -130,7 +143,7 @@ pub(crate) fn parquet_scan(
     let source = ParquetSource::new(schema)
         .with_table_parquet_options(options)
         .with_parquet_file_reader_factory(Arc::new(CachedParquetFileReaderFactory::new(store, cache)));
-    let groups = parts.iter().map(|part| FileGroup::new(vec![part.clone()])).collect();
+    let groups = parts.iter().map(|part| FileGroup::new(pieces(part))).collect();
     let config = FileScanConfigBuilder::new(url, Arc::new(source))
         .with_file_groups(groups)
         .with_limit(limit)
@@ -214,6 +227,17 @@ mod tests {
     use datafusion::arrow::array::{Int64Array, StringArray};
 
     use super::*;
+
+    #[test]
+    fn pieces_of_a_file_are_all_of_it() {
+        for bytes in [0, 1, PIECE_BYTES - 1, PIECE_BYTES * 2 - 1, PIECE_BYTES * 7 + 3, PIECE_BYTES * 1000] {
+            let pieces = pieces(&PartitionedFile::new("part", bytes));
+            assert_eq!(pieces.len() as u64, (bytes / PIECE_BYTES).clamp(1, PIECES_MAX));
+            let ranges: Vec<_> = pieces.into_iter().filter_map(|piece| piece.range).collect();
+            assert_eq!((ranges[0].start, ranges[ranges.len() - 1].end), (0, bytes as i64));
+            assert!(ranges.windows(2).all(|two| two[0].end == two[1].start), "{bytes}");
+        }
+    }
 
     #[test]
     fn a_small_part_of_something_large_becomes_small() {
