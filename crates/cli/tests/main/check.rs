@@ -144,6 +144,9 @@ fn a_checkpoint_that_the_index_proves_is_missed() {
     let scratch = crawl("check_proved");
     assert!(scratch.mattock(&["index", "c"]).status.success());
     let files = Files::real();
+    damage(&scratch, "state/CHECKPOINT", 90);
+    let damaged = String::from_utf8(scratch.mattock(&["check", "c"]).stdout).expect("it talks in UTF-8");
+    assert!(damaged.starts_with("c: one thing is wrong."), "{damaged}");
     for name in ["CHECKPOINT", "CHECKPOINT.copy"] {
         let path = scratch.path().join("c/state").join(name);
         if files.entry(&path).is_ok_and(|entry| entry.is_some()) {
