@@ -123,6 +123,15 @@ impl File {
         }
     }
 
+    /// Lets go of whole pages of `range`: those that are not on disk yet set out for it while nobody waits, and those that
+    /// have arrived need not stay in memory. A hint; nothing is durable by it, and a failed write is still told by
+    /// [`File::sync`].
+    pub fn let_go(&self, range: Range<u64>) {
+        if let File::Real(file) = self {
+            super::real::let_go(file, range);
+        }
+    }
+
     /// The bytes of these ranges; far away they are asked for at once.
     pub fn read_ranges(&self, ranges: &[Range<u64>]) -> io::Result<Vec<Vec<u8>>> {
         if let File::Remote(RemoteFile::Reading(file)) = self {

@@ -1,8 +1,11 @@
 //! The operating system's files.
 
 use std::io;
+use std::num::NonZeroU64;
+use std::ops::Range;
 use std::path::Path;
 
+use super::block::PAGE_BYTES;
 use super::{OpenMode, StoredFile};
 
 pub(super) fn open(path: &Path, mode: OpenMode) -> io::Result<std::fs::File> {
@@ -19,6 +22,15 @@ pub(super) fn open_direct(path: &Path, mode: OpenMode) -> io::Result<std::fs::Fi
             _ => open(path, mode),
         },
         opened => opened,
+    }
+}
+
+pub(super) fn let_go(file: &std::fs::File, range: Range<u64>) {
+    // Of the page behind the end only a part would be let go: who writes there next would have to read it first.
+    let page = PAGE_BYTES as u64;
+    let (start, end) = (range.start.next_multiple_of(page), range.end / page * page);
+    if let Some(length) = end.checked_sub(start).and_then(NonZeroU64::new) {
+        let _ = rustix::fs::fadvise(file, start, Some(length), rustix::fs::Advice::DontNeed);
     }
 }
 
@@ -70,4 +82,58 @@ fn stored(name: String, metadata: &std::fs::Metadata) -> StoredFile {
 pub(super) fn free_bytes(path: &Path) -> io::Result<u64> {
     let stat = rustix::fs::statvfs(path)?;
     Ok(stat.f_bavail.saturating_mul(stat.f_frsize))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::IoSliceMut;
+    use std::os::unix::fs::FileExt;
+
+    use rustix::io::{Errno, ReadWriteFlags, preadv2};
+
+    use super::*;
+    use crate::Random;
+
+    const FILE_BYTES: u64 = (64 << 20) + 100;
+
+    /// Places of the file, far from each other, that are in memory; `None` if the file system does not say.
+    fn in_memory(file: &std::fs::File) -> Option<usize> {
+        let (mut places, mut byte) = (0, [0]);
+        for at in (0..FILE_BYTES - 100).step_by(1 << 20) {
+            match preadv2(file, &mut [IoSliceMut::new(&mut byte)], at, ReadWriteFlags::NOWAIT) {
+                Ok(_) => places += 1,
+                Err(Errno::AGAIN) => {}
+                Err(_) => return None,
+            }
+        }
+        Some(places)
+    }
+
+    #[test]
+    fn what_was_let_go_is_on_disk_and_not_in_memory() {
+        let random = Random::from_entropy().next_u64();
+        let path = std::env::temp_dir().join(format!("mattock-env-let-go-{random:016x}"));
+        let file = open(&path, OpenMode::CreateNew).unwrap();
+        let _ = std::fs::remove_file(&path);
+        let bytes = vec![7; FILE_BYTES as usize];
+        file.write_all_at(&bytes, 0).unwrap();
+        let before = in_memory(&file);
+        file.sync_data().unwrap();
+        let_go(&file, 0..FILE_BYTES);
+        match (before, in_memory(&file)) {
+            (Some(before), Some(after)) => {
+                assert_eq!(before, 64);
+                // Each look fetches what it missed, and one that was interrupted may come late enough to find it.
+                assert!(after < 32, "{after} of {before} places are in memory");
+            }
+            _ => eprintln!("skipped: the file system of {} does not say what is in memory", path.display()),
+        }
+        let mut read = vec![0; FILE_BYTES as usize];
+        file.read_exact_at(&mut read, 0).unwrap();
+        assert!(read == bytes);
+        // Nothing whole, nothing at all, and backwards.
+        for range in [1..4095, 5..5, std::ops::Range { start: 9000, end: 10 }] {
+            let_go(&file, range);
+        }
+    }
 }

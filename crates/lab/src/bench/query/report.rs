@@ -81,7 +81,7 @@ impl Writing {
             compressor_us: stored.compress_s * 1e6,
             archive_us: (stored.write_s - stored.index_s) * 1e6,
             index_us: stored.index_s * 1e6,
-            ratio: stored.write_s / stored.compress_s,
+            ratio: stored.write_ratio(),
         }
     }
 }
