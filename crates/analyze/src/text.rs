@@ -130,6 +130,7 @@ mod tests {
             main_text("<div>one<br>two<br><br>three&nbsp; four<br> <br></div>"),
             "one two\nthree four"
         );
+        assert_eq!(main_text("<p>Boots\u{ad}fahrt, sanft&shy;er"), "Bootsfahrt, sanfter");
     }
 
     #[test]
