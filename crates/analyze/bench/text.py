@@ -15,7 +15,7 @@ Sets of pages (none is part of the repository):
 Tools: trafilatura and resiliparse if they can be imported, and every `--tool NAME=COMMAND`: the command gets the pages' paths on
 standard input, a line each, prints {"file", "text"} as JSON lines, and {"cpu_s": seconds} as the last one.
 
-  pip install trafilatura resiliparse lxml
+  pip install trafilatura resiliparse lxml lxml_html_clean
   cargo build --release -p mattock-analyze --example text
   text.py --set readability=DIR --tool ours=target/release/examples/text
 """
@@ -36,6 +36,7 @@ WORD = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-
 
 
 def words(text):
+    text = text.replace("\u00ad", "")  # a soft hyphen parts no words
     return collections.Counter(WORD.findall(re.sub(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]",
                                                    lambda m: f" {m.group()} ", text.lower())))
 
@@ -128,10 +129,9 @@ def pages(kind, place):
         sys.exit(f"no kind of set: {kind}")
 
 
-def with_trafilatura(paths):
+def with_trafilatura(paths, **settings):
     import trafilatura
-    # Comments are no part of the main text, neither in the gold texts nor here.
-    return in_python(paths, lambda html: trafilatura.extract(html, include_comments=False) or "")
+    return in_python(paths, lambda html: trafilatura.extract(html, **settings) or "")
 
 
 def with_resiliparse(paths):
@@ -164,6 +164,7 @@ def main():
     parser.add_argument("--set", action="append", required=True, metavar="[NAME:]KIND=PLACE")
     parser.add_argument("--tool", action="append", default=[], metavar="NAME=COMMAND")
     parser.add_argument("--only-tools", action="store_true", help="leave trafilatura and resiliparse out")
+    parser.add_argument("--settings", action="store_true", help="also trafilatura as it comes, with comments, and with favor_recall")
     parser.add_argument("--keep", help="a folder: what the Python tools gave is kept there and not computed again")
     parser.add_argument("--worst", type=int, default=0, help="also list so many worst pages of the last tool")
     parser.add_argument("--json", help="write scores per page here")
@@ -173,7 +174,13 @@ def main():
         kind, place = text.split("=", 1)
         name, _, kind = kind.rpartition(":")
         sets[name or kind] = [(str(page), gold) for page, gold in pages(kind, place)]
-    tools = {} if options.only_tools else {"trafilatura": with_trafilatura, "resiliparse": with_resiliparse}
+    # Comments are no part of the main text of an article, neither in the gold texts nor here.
+    tools = {"trafilatura": lambda paths: with_trafilatura(paths, include_comments=False), "resiliparse": with_resiliparse}
+    if options.settings:
+        tools["its defaults"] = with_trafilatura
+        tools["its recall"] = lambda paths: with_trafilatura(paths, favor_recall=True)
+    if options.only_tools:
+        tools = {}
     for text in options.tool:
         name, command = text.split("=", 1)
         tools[name] = lambda paths, command=command: with_command(command, paths)

@@ -9,8 +9,9 @@
 //! 3. [`declared`]: the part that the page itself declares to be its main one, if it does. Nothing else counts then.
 //! 4. [`waste`]: elements that say they are navigation, comments, sharing and the like, or that hold nothing but links, unless most of the page is in them.
 //! 5. [`place`]: the element that holds the main text: the greatest sum of what its blocks are worth, where links and scraps cost.
-//! 6. [`lists`]: the element that holds the page's list, if the page is one, and what was found is a notice beside it.
-//! 7. [`write`]: the blocks of that element that are not waste.
+//! 6. [`threads`]: whether the page is a thread, where what readers said is the text; steps 4 and 5 are done again then. Of posts in a forum, what was posted.
+//! 7. [`lists`]: the element that holds the page's list, if the page is one, and what was found is a notice beside it.
+//! 8. [`write`]: the blocks of that element that are not waste.
 //!
 //! Bounds: depth, elements and text are capped ([`tree::DEPTH_MAX`], [`tree::NODES_MAX`], [`TEXT_BYTES_MAX`]); what is beyond
 //! counts as not written.
@@ -21,6 +22,7 @@ mod declared;
 mod lists;
 mod names;
 mod place;
+mod threads;
 mod tree;
 mod waste;
 mod write;
@@ -45,6 +47,9 @@ pub(crate) fn main_text(html: &str) -> String {
     if page.kept_words(place, &waste) < WORDS_MIN.min(page.words() / 2) {
         waste = waste::Waste::find(&tree, &page, waste::Care::Tags);
         place = place::find(&tree, &page, &waste);
+    } else if threads::is_one(&tree, &page, place, &waste) {
+        waste = waste::Waste::find(&tree, &page, waste::Care::Threads);
+        place = place::find(&tree, &page, &waste);
     }
     let kept = page.kept_words(place, &waste);
     if let Some((list, waste)) = lists::find(&tree, &page, place, kept) {
@@ -53,6 +58,10 @@ pub(crate) fn main_text(html: &str) -> String {
     if kept == 0 {
         // Nothing but waste: better than nothing.
         return write::everything(&tree, &page, html);
+    }
+    let posts = threads::posts(&tree, &page, place, &waste);
+    if !posts.is_empty() {
+        waste.keep_only(&posts);
     }
     write::text(&tree, &page, &waste, place, html)
 }
@@ -130,6 +139,7 @@ mod tests {
             main_text("<div>one<br>two<br><br>three&nbsp; four<br> <br></div>"),
             "one two\nthree four"
         );
+        assert_eq!(main_text("<p>Boots\u{ad}fahrt, sanft&shy;er"), "Bootsfahrt, sanfter");
     }
 
     #[test]

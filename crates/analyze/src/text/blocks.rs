@@ -192,6 +192,11 @@ impl Page {
     pub(crate) fn kept_words(&self, node: u32, waste: &Waste) -> u32 {
         self.range(node).filter(|&block| !waste.has(block)).map(|block| self.blocks[block].words).sum()
     }
+
+    /// The words within a node that are in sentences and not waste.
+    pub(crate) fn kept_prose(&self, node: u32, waste: &Waste) -> u32 {
+        self.range(node).filter(|&block| !waste.has(block)).map(|block| self.blocks[block].prose()).sum()
+    }
 }
 
 struct Walk {

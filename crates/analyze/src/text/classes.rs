@@ -28,6 +28,9 @@ pub(crate) const BYLINE: Hints = 256;
 /// The element's role is the page's main part: said to readers' tools, and meant.
 pub(crate) const MAIN_ROLE: Hints = 512;
 
+/// What one reader wrote, in a forum.
+pub(crate) const POST: Hints = 1024;
+
 /// All that speak against an element.
 pub(crate) const AGAINST: Hints = CHROME | TEASER | COMMENT | ADVERT | SOCIAL | HIDDEN | BYLINE;
 
@@ -86,13 +89,15 @@ fn of_word(word: &[u8]) -> Hints {
         | b"navigation" | b"navbar" | b"navbox" | b"legal" | b"catlinks" | b"printfooter" | b"sidenav"
         | b"disclaimer" | b"paywall" | b"backlink" | b"rightcol" | b"rightcolumn" | b"rail"
         | b"complementary" | b"contentinfo" | b"sphinxsidebar" | b"navheader" | b"navfooter"
-        | b"controls" => CHROME,
+        | b"controls" | b"minicart" => CHROME,
         b"related" | b"recommended" | b"recommend" | b"recommendations" | b"recirc" | b"trending"
         | b"popular" | b"readmore" | b"mostread" | b"teaser" | b"teasers" | b"seealso" | b"morefrom"
         | b"latest" | b"outbrain" | b"taboola" | b"zergnet" | b"recommendation" | b"upnext" | b"playlist"
         | b"carousel" | b"upsell" | b"upsells" | b"crosssell" | b"crosssells" => TEASER,
         b"comment" | b"comments" | b"commentlist" | b"disqus" | b"respond" | b"replies" | b"livefyre"
-        | b"kommentare" | b"commentaires" | b"comentarios" | b"trackback" | b"trackbacks" => COMMENT,
+        | b"reviews" | b"kommentare" | b"commentaires" | b"comentarios" | b"trackback" | b"trackbacks" => {
+            COMMENT
+        }
         b"ad" | b"ads" | b"advert" | b"advertisement" | b"advertising" | b"adsense" | b"sponsor"
         | b"sponsored" | b"sponsors" | b"promo" | b"promos" | b"promotion" | b"promoted" | b"anzeige"
         | b"adbox" | b"adslot" | b"werbung" | b"publicidad" | b"commercial" => ADVERT,
@@ -102,9 +107,9 @@ fn of_word(word: &[u8]) -> Hints {
         | b"pinterest" | b"linkedin" => SOCIAL,
         b"byline" | b"dateline" | b"tags" | b"taglist" | b"timestamp" | b"pubdate" | b"postmeta"
         | b"entrymeta" | b"authorbox" | b"keywords" => BYLINE,
-        b"articlebody" | b"storybody" | b"postbody" | b"entrytext" | b"storytext" | b"articletext"
-        | b"storycontent" | b"entrycontent" | b"postcontent" | b"articlecontent" | b"hentry"
-        | b"bodytext" => BODY,
+        b"postbody" | b"postcontent" | b"posttext" => BODY | POST,
+        b"articlebody" | b"storybody" | b"entrytext" | b"storytext" | b"articletext" | b"storycontent"
+        | b"entrycontent" | b"articlecontent" | b"hentry" | b"bodytext" => BODY,
         b"main" | b"maincontent" | b"content" | b"contents" | b"article" => MAIN,
         b"hidden" | b"hide" | b"invisible" | b"noprint" | b"noshow" | b"editsection" | b"headerlink" => {
             HIDDEN
@@ -185,8 +190,11 @@ fn is_some_screen(first: &[u8], second: &[u8]) -> bool {
 /// Two words after each other within one name.
 fn of_pair(first: &[u8], second: &[u8]) -> Hints {
     match (first, second) {
+        (b"post", b"body" | b"content" | b"text" | b"copy") => BODY | POST,
+        (b"post", b"main") => BODY,
+        (b"post", b"message") | (b"message" | b"reply", b"body" | b"content" | b"text") => POST,
         (
-            b"article" | b"story" | b"entry" | b"post" | b"news" | b"blog",
+            b"article" | b"story" | b"entry" | b"news" | b"blog",
             b"body" | b"content" | b"text" | b"main" | b"copy",
         )
         | (b"content" | b"body", b"body" | b"text" | b"copy")
@@ -203,12 +211,18 @@ fn of_pair(first: &[u8], second: &[u8]) -> Hints {
         | (b"cross", b"sell" | b"selling" | b"sells") => TEASER,
         (b"site" | b"page" | b"global" | b"top", b"header")
         | (b"left", b"bar" | b"rail" | b"side")
-        | (b"side" | b"right", b"bar" | b"rail" | b"col" | b"column" | b"side") => CHROME,
+        | (b"side" | b"right", b"bar" | b"rail" | b"col" | b"column" | b"side")
+        | (b"shopping" | b"mini" | b"layer" | b"block" | b"top" | b"header", b"cart" | b"basket" | b"bag") => {
+            CHROME
+        }
         (
             b"post" | b"entry" | b"article" | b"story",
             b"meta" | b"tags" | b"date" | b"author" | b"byline" | b"info" | b"footer",
         ) => BYLINE,
         (b"author", b"bio" | b"box" | b"info") => BYLINE,
+        (b"customer" | b"cust" | b"product" | b"user" | b"write" | b"add" | b"tab" | b"tabs", b"review") => {
+            COMMENT
+        }
         (b"screen", b"reader") | (b"sr", b"only") | (b"visually", b"hidden") => HIDDEN,
         _ => 0,
     }
@@ -243,6 +257,13 @@ mod tests {
             ("similar_topics", TEASER),
             ("left-bar", CHROME),
             ("left-column", 0),
+            ("layer_cart", CHROME),
+            ("add-to-cart", 0),
+            ("product-reviews", COMMENT),
+            ("review", 0),
+            ("custReview", COMMENT),
+            ("post_message_705474", POST),
+            ("postbody", BODY | POST),
         ] {
             assert_eq!(hints(name.as_bytes()), expected, "{name}");
         }

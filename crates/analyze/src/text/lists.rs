@@ -2,7 +2,8 @@
 //! cookies or the small print, is not what a reader came for.
 //!
 //! Filled when what was found as the text is a small part of the page, or hardly in sentences; gives back the element that holds the list. In a list, names and
-//! titles are links, and numbers, prices and descriptions stand beside them. In a menu there is nothing but links of a word or three.
+//! titles are links, and numbers, prices and descriptions stand beside them. In a menu there is nothing but links of a word or three. Where a shop says much of
+//! its goods beside the list of them, both are the text.
 
 use super::blocks::{Block, Page};
 use super::classes::BODY;
@@ -39,8 +40,11 @@ const MOST: f32 = 0.7;
 /// Rows: how many there are at least, and how much of the list one may have.
 const ROWS_MIN: u32 = 3;
 const ROW_MAX: f32 = 0.5;
+/// Among goods, one block in so many is a price or another number at least.
+const NUMBERS_EVERY: usize = 4;
 
-/// The element that holds the page's list, and what is waste in it, if the page is one rather than the text at `place`, of which so many words are `kept`.
+/// The element that holds the page's list, and what is waste in it, if the page is one rather than the text at `place`, of which so many words are
+/// `kept`; or the element that holds both, if these are goods.
 pub(crate) fn find(tree: &Tree, page: &Page, place: u32, kept: u32) -> Option<(u32, Waste)> {
     let sums = page.sums(place);
     let is_part = kept as f32 <= TEXT_SHARE * page.words() as f32;
@@ -49,7 +53,7 @@ pub(crate) fn find(tree: &Tree, page: &Page, place: u32, kept: u32) -> Option<(u
     let is_list = kept >= LIST_WORDS && (sums.prose as f32) < LIST_PROSE * sums.words as f32;
     // A main part that is declared, and has no prose, is the list, if it was left whole.
     let is_whole = page.scope() != 0 && !page.has_prose() && !is_part;
-    if is_whole || !(is_list || is_part && is_notice) {
+    if is_whole || !(is_list || is_part) {
         return None;
     }
     let waste = Waste::find(tree, page, Care::Lists);
@@ -57,6 +61,14 @@ pub(crate) fn find(tree: &Tree, page: &Page, place: u32, kept: u32) -> Option<(u
     let (list, best) = innermost(tree, page, &worth);
     let listed = page.kept_words(list, &waste);
     let within = |inner: u32, outer: u32| outer <= inner && inner < tree.nodes[outer as usize].end;
+    if !is_list && !is_notice {
+        // Goods, and what the shop says of them.
+        let both = common(tree, list, place);
+        let is_beside = both != list && both != place && !is_named_text(tree, place);
+        let believed =
+            is_beside && listed >= kept && has_rows(tree, page, &worth, list) && has_numbers(page, list);
+        return believed.then_some((both, waste));
+    }
     let believed = if is_list {
         let is_menu = worth.of(page, place) < MENU_SHARE * best;
         is_menu || listed > kept && (within(place, list) || within(list, place))
@@ -64,6 +76,21 @@ pub(crate) fn find(tree: &Tree, page: &Page, place: u32, kept: u32) -> Option<(u
         listed >= LIST_TIMES * kept && (sums.prose <= prose_max || has_rows(tree, page, &worth, list))
     };
     (best > 0.0 && believed).then_some((list, waste))
+}
+
+/// The innermost element with both of these in it.
+fn common(tree: &Tree, mut one: u32, other: u32) -> u32 {
+    while !(one <= other && other < tree.nodes[one as usize].end) {
+        one = tree.nodes[one as usize].parent;
+    }
+    one
+}
+
+/// Whether a good part of the blocks has numbers, like prices.
+fn has_numbers(page: &Page, list: u32) -> bool {
+    let blocks = &page.blocks[page.range(list)];
+    let numbers = blocks.iter().filter(|block| block.has_number && block.link_words == 0).count();
+    numbers >= blocks.len() / NUMBERS_EVERY
 }
 
 /// The innermost element that has most of what is worth most, and how much that is.
@@ -189,5 +216,29 @@ mod tests {
             let text = main_text(&format!("<body>{article}<ul>{teasers}</ul>"));
             assert!(text.contains("The night was cold") && !text.contains("Ten things"), "{text}");
         }
+    }
+
+    #[test]
+    fn goods_of_a_shop_and_what_it_says_of_them() {
+        let praise = "<p>Our hoses are made to last, of rubber, by hand, and in the colours of the season: whoever has one wants another.</p>";
+        let good = "<li><h3><a href=g>Hose of green rubber</a></h3><div>12.50 €</div>";
+        let page = format!(
+            "<body><div>{}</div><div class=x><ul>{}</ul><div>{}</div></div><i>It is noon.</i>",
+            menu(150),
+            good.repeat(150),
+            praise.repeat(8)
+        );
+        let text = main_text(&page);
+        assert_eq!(text.matches("12.50 €").count(), 150, "{text}");
+        assert_eq!(text.matches("made to last").count(), 8, "{text}");
+        assert!(!text.contains("Garden"), "{text}");
+    }
+
+    #[test]
+    fn what_is_called_teasers_is_the_list() {
+        let good = "<li><a href=g>Hose of green rubber</a><div>12.50 €</div>";
+        let list = format!("<ul class=product-teasers>{}</ul>", good.repeat(40));
+        let text = main_text(&format!("<body><div>{}</div><div>{NOTICE}</div><div>{list}</div>", menu(300)));
+        assert_eq!(text.matches("12.50 €").count(), 40, "{text}");
     }
 }

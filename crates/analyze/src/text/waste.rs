@@ -1,5 +1,7 @@
 //! Waste: what is on the page and not in its text.
 
+use std::ops::Range;
+
 use super::blocks::{PROSE_MIN, Page, density};
 use super::classes::{ADVERT, AGAINST, BODY, BYLINE, CHROME, COMMENT, HIDDEN, MAIN, SOCIAL, TEASER};
 use super::names::Tag;
@@ -14,16 +16,24 @@ pub(crate) enum Care {
     Tags,
     /// Names and elements, on a page whose main part is a list: links are no waste, and sentences no sign of it.
     Lists,
+    /// Names and elements, on a page whose main part is what readers said.
+    Threads,
 }
 
 /// A footer with more of the prose than this may be the text itself.
 const FOOTER_SHARE: f32 = 0.7;
 /// What is called navigation and has more of its words in links is a menu, however large.
 const MENU_LINKS: f32 = 0.8;
+/// What is called navigation, sidebar or the like may have as much of the prose as this.
+const SIDEBAR_SHARE: f32 = 0.55;
 /// Teasers with so much of the page are what the page is about.
 const TEASERS_SHARE: f32 = 0.5;
 /// What has less of the words of a list is one of its entries or columns.
 const COLUMN_SHARE: f32 = 0.05;
+
+/// An index of articles has so many, and none with more of the prose.
+const ARTICLES_MIN: u32 = 3;
+const ARTICLE_SHARE: f32 = 0.5;
 
 /// Which blocks are waste.
 pub(crate) struct Waste(Vec<bool>);
@@ -37,9 +47,19 @@ impl Waste {
         self.0[block]
     }
 
+    /// Everything but these, which are in order, is waste, too.
+    pub(crate) fn keep_only(&mut self, parts: &[Range<usize>]) {
+        let mut end = 0;
+        for part in parts {
+            self.0[end..part.start].fill(true);
+            end = part.end;
+        }
+        self.0[end..].fill(true);
+    }
+
     pub(crate) fn find(tree: &Tree, page: &Page, care: Care) -> Waste {
         let mut waste = Waste::none(page);
-        let names = Names { care, teasers: teasers(tree, page) };
+        let names = Names::of(tree, page, care);
         let mut at = 1;
         while at < tree.nodes.len() {
             let node = tree.nodes[at];
@@ -59,24 +79,32 @@ impl Waste {
 #[derive(Clone, Copy)]
 struct Names {
     care: Care,
-    /// The share of articles that are called teasers.
+    /// The share of articles that are called teasers or advertisements.
     teasers: f32,
+    /// Whether the page has several articles: the headers of these are their titles.
+    is_index: bool,
 }
 
-/// The share of all articles that are called teasers or advertisements: on the page that lists a site's articles each is.
-fn teasers(tree: &Tree, page: &Page) -> f32 {
-    let (mut share, mut at) = (0.0, page.scope());
-    let end = tree.nodes[page.scope() as usize].end;
-    while at < end {
-        let node = tree.nodes[at as usize];
-        if node.tag == Tag::Article && node.hints & (TEASER | ADVERT) != 0 {
-            share += page.share(at);
-            at = node.end;
-        } else {
+impl Names {
+    /// What the articles of a page say of it. On the page that lists a site's articles each may be called a teaser or an advertisement.
+    fn of(tree: &Tree, page: &Page, care: Care) -> Names {
+        let (mut teasers, mut articles, mut greatest, mut at) = (0.0, 0, 0.0f32, page.scope());
+        let end = tree.nodes[page.scope() as usize].end;
+        while at < end {
+            let node = tree.nodes[at as usize];
             at += 1;
+            if node.tag == Tag::Article {
+                let share = page.share(at - 1);
+                if node.hints & (TEASER | ADVERT) != 0 {
+                    teasers += share;
+                    at = node.end;
+                }
+                greatest = greatest.max(share);
+                articles += 1;
+            }
         }
+        Names { care, teasers, is_index: articles >= ARTICLES_MIN && greatest <= ARTICLE_SHARE }
     }
-    share
 }
 
 fn is_waste(tree: &Tree, page: &Page, at: u32, node: Node, names: Names) -> bool {
@@ -88,7 +116,10 @@ fn is_waste(tree: &Tree, page: &Page, at: u32, node: Node, names: Names) -> bool
         Tag::Nav => share < 0.4 || links > 0.5,
         Tag::Footer => share < FOOTER_SHARE || page.share_of_words(at) < 0.3,
         Tag::Aside => share < 0.3,
-        Tag::Header => (links > 0.4 || !has_heading(tree, at, node)) && share < 0.2,
+        Tag::Header => {
+            let is_title = names.is_index && is_within_article(tree, node);
+            (links > 0.4 && !is_title || !has_heading(tree, at, node)) && share < 0.2
+        }
         // Where goods are sold, each is a form.
         Tag::Form => care != Care::Lists && share < 0.2,
         _ => false,
@@ -102,19 +133,34 @@ fn is_waste(tree: &Tree, page: &Page, at: u32, node: Node, names: Names) -> bool
     care != Care::Lists && is_link_list(page, at, node, share, links)
 }
 
+fn is_within_article(tree: &Tree, mut node: Node) -> bool {
+    while node.parent != 0 {
+        node = tree.nodes[node.parent as usize];
+        if node.tag == Tag::Article {
+            return true;
+        }
+    }
+    false
+}
+
 /// Whether what the element is called is believed.
 fn by_name(node: Node, share: f32, links: f32, names: Names) -> bool {
     let mut hints = node.hints;
     if names.teasers >= TEASERS_SHARE {
         hints &= !(TEASER | ADVERT);
     }
+    if names.care == Care::Threads {
+        hints &= !COMMENT;
+    }
     if names.care == Care::Lists {
         if hints & CHROME != 0 && links > MENU_LINKS {
             return true;
         }
+        // What is called teasers is the list, or a part of it.
+        hints &= !TEASER;
         if share < COLUMN_SHARE || node.tag == Tag::Cell {
-            // Answers, comments, latest, promoted: entries and columns of the list.
-            hints &= !(TEASER | COMMENT | BYLINE | ADVERT);
+            // Answers, comments, promoted: entries and columns of the list.
+            hints &= !(COMMENT | BYLINE | ADVERT);
         }
     }
     if hints & BODY != 0 && hints & HIDDEN == 0 {
@@ -128,7 +174,11 @@ fn by_name(node: Node, share: f32, links: f32, names: Names) -> bool {
         // A paragraph is text, whatever its style is called after.
         return false;
     }
-    let limit = if hints & MAIN != 0 { 0.1 } else { 0.4 };
+    let limit = match hints & (MAIN | CHROME) {
+        CHROME => SIDEBAR_SHARE,
+        0 => 0.4,
+        _ => 0.1,
+    };
     let believed = share < limit;
     if hints & HIDDEN != 0 {
         return share < 0.5;
@@ -206,5 +256,38 @@ mod tests {
         let article =
             format!("<main><article>{}</article>{}</main>", SMALL_PRINT.repeat(5), teaser.repeat(2));
         assert!(!main_text(&article).contains("Write to us"), "{}", main_text(&article));
+    }
+
+    #[test]
+    fn a_sidebar_with_more_prose_than_the_text() {
+        let page = format!(
+            "<div class=content><h1>Contact</h1>{}</div><div class=sidebar>{}<ul>{}</ul></div>",
+            PROSE.repeat(3),
+            SMALL_PRINT.repeat(2),
+            menu(20)
+        );
+        let text = main_text(&page);
+        assert!(text.contains("Write to us") && !text.contains("trademarks"), "{text}");
+    }
+
+    #[test]
+    fn an_index_of_articles_has_their_titles() {
+        let entry = |at: usize| {
+            format!("<article><header><h2><a href={at}>Title number {at}</a></h2></header>{PROSE}</article>")
+        };
+        let index: String = (0..4).map(entry).collect();
+        assert_eq!(main_text(&format!("<body>{index}")).matches("Title number").count(), 4);
+    }
+
+    #[test]
+    fn goods_without_what_buyers_said_and_what_is_in_the_cart() {
+        let page = format!(
+            "<div class=shopping_cart><p>There are 0 items in your cart, and the total, with tax, is 0 €.</p></div>
+            <div><h1>Garden hose</h1><p>12.50 €</p>{}</div><div id=product-reviews><h3>Reviews</h3>{SMALL_PRINT}</div>",
+            PROSE.repeat(3)
+        );
+        let text = main_text(&page);
+        assert!(text.contains("Garden hose"), "{text}");
+        assert!(!text.contains("in your cart") && !text.contains("trademarks"), "{text}");
     }
 }

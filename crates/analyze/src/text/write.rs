@@ -78,12 +78,18 @@ fn write(tree: &Tree, block: &Block, html: &str, out: &mut String) {
     out.truncate(start + out[start..].trim_end().len());
 }
 
+const SOFT_HYPHEN: char = '\u{ad}';
+
 /// Appends with blanks collapsed, apart from the lines of preformatted text.
 fn push(text: &str, keep_lines: bool, start: usize, out: &mut String) {
     if keep_lines {
         let text = if out.len() == start { text.trim_start_matches(['\n', '\r']) } else { text };
         out.extend(text.chars().filter(|&character| character != '\r' && character != '\0'));
         return;
+    }
+    if text.contains(SOFT_HYPHEN) {
+        // It says where a word may be parted, and parts none.
+        return push(&text.replace(SOFT_HYPHEN, ""), keep_lines, start, out);
     }
     let mut blank = out[start..].ends_with(' ') || out.len() == start;
     for part in text.split_inclusive(is_blank) {
@@ -98,6 +104,5 @@ fn push(text: &str, keep_lines: bool, start: usize, out: &mut String) {
 }
 
 fn is_blank(character: char) -> bool {
-    character.is_ascii_whitespace()
-        || matches!(character, '\u{a0}' | '\0' | '\u{200b}' | '\u{feff}' | '\u{ad}')
+    character.is_ascii_whitespace() || matches!(character, '\u{a0}' | '\0' | '\u{200b}' | '\u{feff}')
 }
