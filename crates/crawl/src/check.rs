@@ -184,8 +184,8 @@ impl Check<'_> {
                 return Ok(Some(checkpoint));
             }
             Ok(None) => {
-                let newest = newest_state(self.env, &self.directory)?;
-                if newest > 1 {
+                if has_lost_checkpoint(self.env, &self.directory)? {
+                    let newest = newest_state(self.env, &self.directory)?;
                     let what = format!("it is missing, and a frontier is at checkpoint {newest}");
                     self.found.problem(FindingKind::Checkpoint, &path, None, what);
                 } else if self.directory.has_lost_state()? {
@@ -245,8 +245,13 @@ fn frontiers(env: &Env, path: PathBuf) -> Result<Vec<(usize, PathBuf)>, CrawlErr
     Ok(found)
 }
 
+/// Whether the crawl has come to a checkpoint, to be asked where none can be found. Without it everything would be taken for younger, and go.
+pub(crate) fn has_lost_checkpoint(env: &Env, directory: &Directory) -> Result<bool, CrawlError> {
+    Ok(newest_state(env, directory)? > 1 || Checkpoint::was_written(&env.files, &directory.checkpoint())?)
+}
+
 /// The newest checkpoint that any partition has written.
-pub(crate) fn newest_state(env: &Env, directory: &Directory) -> Result<u64, CrawlError> {
+fn newest_state(env: &Env, directory: &Directory) -> Result<u64, CrawlError> {
     let mut newest = 0;
     for path in directory.all_frontiers()? {
         for (_, path) in frontiers(env, path)? {

@@ -14,7 +14,7 @@ use mattock_frontier::{Frontier, FrontierOptions, Servers};
 use mattock_repository::{CutBack, WriterOptions, cut_back};
 
 use crate::blocking::BlocklistFile;
-use crate::check::newest_state;
+use crate::check::has_lost_checkpoint;
 use crate::checkpoint::{Checkpoint, Coordinator};
 use crate::config::RawCrawl;
 use crate::directory::Directory;
@@ -136,8 +136,7 @@ impl Crawl {
         let partitions = self.config.partitions;
         if self.checkpoint.number == 0 {
             Frontier::refuse_old(&self.env, &self.directory.frontier(0))?;
-            // Without the checkpoint everything would be taken for younger than it, and go.
-            if newest_state(&self.env, &self.directory)? > 1 {
+            if has_lost_checkpoint(&self.env, &self.directory)? {
                 return Err(CrawlError::Checkpoint { path, problem: CheckpointProblem::Missing });
             }
             self.checkpoint.partitions.resize_with(partitions, Default::default);

@@ -8,6 +8,7 @@
 //! | `logs/*` | what the program has said |
 //! | `state/lock` | held by the process that crawls, so that there is only one |
 //! | `state/CHECKPOINT` | the checkpoint that a restart goes back to; `CHECKPOINT.copy` is the same once more |
+//! | `state/BEGUN` | there was a first checkpoint |
 //! | `state/STATUS` | what the process that crawls is doing; gone when it has ended in good order |
 //! | `state/frontier/N` | the frontier of partition N |
 //! | `state/ledger/N` | what became of every URL of partition N |

@@ -116,7 +116,7 @@ pub enum CheckpointProblem {
         "it is damaged (its checksum is wrong); restore it from a copy, or see what is left with `mattock check`"
     )]
     Damaged,
-    /// Not there, although there are later states than the first.
+    /// Not there, although it was once.
     #[error("it is missing; restore it from a copy, or see what is left with `mattock check`")]
     Missing,
     /// Not there, and nothing else of the state either, but an archive is.

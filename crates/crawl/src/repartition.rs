@@ -157,7 +157,7 @@ impl Division<'_> {
             archive: from.archive.clone(),
         };
         let path = self.directory.checkpoint();
-        let written = self.env.files.write_twice(&path, &checkpoint.encode());
+        let written = checkpoint.write(&self.env.files, &path);
         written.map_err(CrawlError::io("write", &path))?;
         Ok((checkpoint, divided))
     }

@@ -27,14 +27,7 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Ended> {
     let bar = progress::bar(args.quiet, 1, BAR);
     let index = check_index(&env.files, &args.directory);
     let list = Manifest::read(&env.files, &root).unwrap_or_default();
-    let mut report = crawl(&env, args, index.is_some(), &bar)?;
-    let is_told = report.problems.iter().any(|problem| problem.kind == FindingKind::Checkpoint);
-    let is_missed = report.checkpoint == 0 && !report.has_lost_state && !report.running;
-    if is_missed && !is_told && !list.covered.is_empty() {
-        let what = "the crawl has come to one, since its rows are in the index, and none can be read";
-        report.notes.retain(|note| note.kind != FindingKind::Checkpoint);
-        find(&mut report, FindingKind::Checkpoint, "state/CHECKPOINT", what);
-    }
+    let report = crawl(&env, args, index.is_some(), &bar)?;
     // What a checkpoint counts was held against its ledgers already.
     let is_known = report.checkpoint > 0;
     let sound = index.iter().flat_map(|index| &index.sound);

@@ -8,9 +8,8 @@ use indicatif::{HumanBytes, HumanCount};
 use mattock_console::{Bind, Console, ConsoleError, Desk, Running, SOCKET};
 use mattock_crawl::config::{RawBudget, RawCrawl, RawFetch, RawLinks, RawOrder, RawPoliteness, RawScope};
 use mattock_crawl::steer::log::Logger;
-use mattock_crawl::{CheckpointProblem, Config, Control, Crawl, CrawlError, End, RawConfig, SavedCrawl};
+use mattock_crawl::{Config, Control, Crawl, End, RawConfig, SavedCrawl};
 use mattock_env::{Clock, Env};
-use mattock_index::Manifest;
 
 use crate::args::crawl::{Budget, CrawlArgs, Order, Scope};
 use crate::display::{Display, all_failed, print_summary};
@@ -33,7 +32,6 @@ pub(crate) fn run(args: Box<CrawlArgs>) -> anyhow::Result<Ended> {
     if !args.quiet {
         tell_of_division(&env, &args);
     }
-    refuse_without_checkpoint(&env, &args.out)?;
     let crawl = Crawl::open(&env, &args.out, asked)?;
     if !args.quiet && is_anonymous(crawl.config()) {
         say!(
@@ -101,17 +99,6 @@ pub(crate) fn run(args: Box<CrawlArgs>) -> anyhow::Result<Ended> {
             Ok(Ended::Interrupted)
         }
     }
-}
-
-/// A crawl whose rows are in an index has come to a checkpoint. Without it, all would be taken for younger than the first, and go.
-fn refuse_without_checkpoint(env: &Env, out: &Path) -> anyhow::Result<()> {
-    let Ok(saved) = SavedCrawl::open(env, out) else { return Ok(()) };
-    let is_indexed = || Manifest::read(&env.files, out).is_ok_and(|list| !list.covered.is_empty());
-    if saved.number() == 0 && !saved.has_lost_state()? && is_indexed() {
-        let path = out.join("state/CHECKPOINT");
-        return Err(CrawlError::Checkpoint { path, problem: CheckpointProblem::Missing }.into());
-    }
-    Ok(())
 }
 
 /// Says so if the crawl is to be divided otherwise, which can take minutes.

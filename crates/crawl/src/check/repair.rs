@@ -144,7 +144,7 @@ impl Repairs<'_> {
         }
         if *checkpoint != before {
             let path = self.directory.checkpoint();
-            let written = self.env.files.write_twice(&path, &checkpoint.encode());
+            let written = checkpoint.write(&self.env.files, &path);
             written.map_err(CrawlError::io("write", &path))?;
         }
         Ok(())
@@ -219,7 +219,7 @@ impl Repairs<'_> {
                 self.did(&aside, "the damaged checkpoint was put here");
             }
         }
-        files.write_twice(path, &checkpoint.encode()).map_err(CrawlError::io("write", path))?;
+        checkpoint.write(files, path).map_err(CrawlError::io("write", path))?;
         let what = format!(
             "made anew as checkpoint {}, from the states, the ledgers and the archive, which are whole and agree; pages are \
              counted anew, with sitemaps among them, and bytes, refusals and robots.txt files from 0",

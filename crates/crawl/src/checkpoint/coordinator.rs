@@ -265,7 +265,7 @@ impl Coordinator {
         // The job holds nothing of the lane's owner: when a run has failed, the lane ends with it, and nothing is written any more.
         let (files, path, written) = (self.files.clone(), self.path.clone(), self.written.clone());
         self.lane.submit(Box::new(move || {
-            let outcome = files.write_twice(&path, &checkpoint.encode());
+            let outcome = checkpoint.write(&files, &path);
             *lock(&written) = Some(outcome.map(|()| checkpoint.number));
             Step::Done
         }));

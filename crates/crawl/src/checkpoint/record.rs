@@ -1,9 +1,11 @@
 //! The file `CHECKPOINT`.
 //!
 //! A line `mattock checkpoint VERSION CRC-32`, then JSON: people may look at it, and a changed byte shows. It is kept
-//! twice: `CHECKPOINT.copy` has the same bytes.
+//! twice: `CHECKPOINT.copy` has the same bytes. The empty file `BEGUN` beside it says that it was written once: where it is missing since
+//! then, somebody has removed it, and the crawl is not one that was killed before its first.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::path::Path;
 
 use mattock_env::{Files, Unread};
@@ -16,6 +18,7 @@ use crate::{CrawlError, sealed};
 
 const TITLE: &str = "mattock checkpoint";
 pub(crate) const VERSION: u32 = 1;
+const BEGUN: &str = "BEGUN";
 
 /// A moment of the whole crawl.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -103,6 +106,18 @@ impl Checkpoint {
 
     pub(crate) fn decode(bytes: &[u8]) -> Result<Checkpoint, CheckpointProblem> {
         sealed::decode(TITLE, VERSION, bytes)
+    }
+
+    /// Writes the file and its copy, and with the first of them the mark that there is one.
+    pub(crate) fn write(&self, files: &Files, path: &Path) -> io::Result<()> {
+        files.write_twice(path, &self.encode())?;
+        if self.number == 1 { files.write_atomic(&path.with_file_name(BEGUN), &[]) } else { Ok(()) }
+    }
+
+    /// Whether there was a first one at `path` once. Later ones show by the states that they name.
+    pub(crate) fn was_written(files: &Files, path: &Path) -> Result<bool, CrawlError> {
+        let mark = path.with_file_name(BEGUN);
+        Ok(files.entry(&mark).map_err(CrawlError::io("look at", &mark))?.is_some())
     }
 
     /// Reads the file or its copy; `None` if there is none.

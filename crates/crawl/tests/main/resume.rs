@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use mattock_crawl::check::check;
+use mattock_crawl::check::{FindingKind, check, repair};
 use mattock_crawl::{Control, Crawl, End, RawConfig, SavedCrawl};
 use mattock_env::Env;
 use mattock_env::sim::Simulation;
@@ -66,6 +66,31 @@ fn an_archive_does_not_go_with_the_state() {
             assert_eq!(archived(&env, root), pages);
         }
         assert!(check(&env, root, &mut |_| {}).unwrap().has_lost_state);
+    });
+}
+
+/// Nor with its only checkpoint, which leaves a mark.
+#[test]
+fn an_archive_does_not_go_with_the_checkpoint() {
+    Simulation::new(2).run(|env| async move {
+        let root = Path::new("/crawl");
+        crawl(&env, tiny(2), root, "[crawl]\nmax_pages = 10").await;
+        assert_eq!(SavedCrawl::open(&env, root).unwrap().number(), 1);
+        let pages = archived(&env, root);
+        for name in ["CHECKPOINT", "CHECKPOINT.copy"] {
+            env.files.remove_file(&root.join("state").join(name)).unwrap();
+        }
+        for _ in 0..2 {
+            let refused = Crawl::open(&env, root, RawConfig::default()).err().unwrap().to_string();
+            assert!(refused.contains("/crawl/state/CHECKPOINT: it is missing"), "{refused}");
+            assert_eq!(archived(&env, root), pages);
+        }
+        let problems = check(&env, root, &mut |_| {}).unwrap().problems;
+        assert!(problems.iter().any(|problem| problem.kind == FindingKind::Checkpoint), "{problems:?}");
+        let report = repair(&env, root, &mut |_| {}).unwrap();
+        assert_eq!((report.checkpoint, report.problems.len()), (1, 0), "{report:?}");
+        assert!(Crawl::open(&env, root, RawConfig::default()).is_ok());
+        assert_eq!(archived(&env, root), pages);
     });
 }
 
