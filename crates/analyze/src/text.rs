@@ -9,7 +9,8 @@
 //! 3. [`declared`]: the part that the page itself declares to be its main one, if it does. Nothing else counts then.
 //! 4. [`waste`]: elements that say they are navigation, comments, sharing and the like, or that hold nothing but links, unless most of the page is in them.
 //! 5. [`place`]: the element that holds the main text: the greatest sum of what its blocks are worth, where links and scraps cost.
-//! 6. [`threads`]: whether the page is a thread, where what readers said is the text; steps 4 and 5 are done again then. Of posts in a forum, what was posted.
+//! 6. [`threads`]: whether the page is a thread, where what readers said is the text; steps 4 and 5 are done again then, and step 7 is not. Of posts in a forum,
+//!    what was posted.
 //! 7. [`lists`]: the element that holds the page's list, if the page is one, and what was found is a notice beside it.
 //! 8. [`write`]: the blocks of that element that are not waste.
 //!
@@ -44,15 +45,18 @@ pub(crate) fn main_text(html: &str) -> String {
     }
     let mut waste = waste::Waste::find(&tree, &page, waste::Care::All);
     let mut place = place::find(&tree, &page, &waste);
+    let mut is_thread = false;
     if page.kept_words(place, &waste) < WORDS_MIN.min(page.words() / 2) {
         waste = waste::Waste::find(&tree, &page, waste::Care::Tags);
         place = place::find(&tree, &page, &waste);
-    } else if threads::is_one(&tree, &page, place, &waste) {
+    } else if let Some(comments) = threads::find(&tree, &page, place, &waste) {
         waste = waste::Waste::find(&tree, &page, waste::Care::Threads);
+        waste.add(&threads::furniture(&tree, &page, &comments, html));
         place = place::find(&tree, &page, &waste);
+        is_thread = true;
     }
     let kept = page.kept_words(place, &waste);
-    if let Some((list, waste)) = lists::find(&tree, &page, place, kept) {
+    if !is_thread && let Some((list, waste)) = lists::find(&tree, &page, place, kept) {
         return write::list(&tree, &page, &waste, list, html);
     }
     if kept == 0 {

@@ -47,6 +47,13 @@ impl Waste {
         self.0[block]
     }
 
+    /// These blocks are waste, too.
+    pub(crate) fn add(&mut self, blocks: &[usize]) {
+        for &block in blocks {
+            self.0[block] = true;
+        }
+    }
+
     /// Everything but these, which are in order, is waste, too.
     pub(crate) fn keep_only(&mut self, parts: &[Range<usize>]) {
         let mut end = 0;
