@@ -116,7 +116,8 @@ pub(crate) fn posts(tree: &Tree, page: &Page, place: u32, waste: &Waste) -> Vec<
     while at < end {
         let node = tree.nodes[at as usize];
         if node.tag.is_block() && node.hints & POST != 0 && at != place {
-            posts.push(page.range(at));
+            // Where nothing was written there is no place either.
+            posts.extend(Some(page.range(at)).filter(|blocks| !blocks.is_empty()));
             prose += page.sums(at).prose;
             at = node.end;
         } else {
