@@ -110,6 +110,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::print_stderr, reason = "what is skipped is said")]
     fn what_was_let_go_is_on_disk_and_not_in_memory() {
         let random = Random::from_entropy().next_u64();
         let path = std::env::temp_dir().join(format!("mattock-env-let-go-{random:016x}"));
