@@ -24,9 +24,9 @@ const fn column(
 }
 
 /// The version of the main text, and so of all that is made of it.
-const MAIN_TEXT: u32 = 3;
+const MAIN_TEXT: u32 = 4;
 /// The version of what tells languages, of a main text or of what is visible.
-const LANGUAGE: u32 = MAIN_TEXT + 1;
+const LANGUAGE: u32 = MAIN_TEXT + 2;
 
 /// All of them, by name.
 static BUILT_INS: [BuiltIn; 17] = [

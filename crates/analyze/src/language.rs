@@ -1,11 +1,12 @@
 //! The language of a text, as ISO 639-3 has it; macrolanguages where Common Crawl's `content_languages` has them (`zho`, `msa`, `nor`).
 //!
+//! 0. Names of programs and machines (`getSheets`, `com.sun.star`) are left out: they are in no language, and manuals are full of them.
 //! 1. The script: letters are counted by `script`. Most scripts belong to one language, and that is the answer. Latin letters count less than others:
 //!    pages in all languages quote Latin words, and hardly any page does the opposite.
 //! 2. Within Latin, Cyrillic, Arabic, Devanagari and a few others, `model` says what each piece of [`PIECE_LETTERS`] letters or so costs
 //!    in each language, by its pairs and triples of letters, and `near` adds words that tell near languages apart. Pieces that are
 //!    English are put aside, since manuals, shops and newspapers of all languages have such pieces. If the rest is too small, the text is
-//!    English; otherwise the language with the least cost over the rest is the answer.
+//!    English, and so it is if the rest is the smaller part and nearly as cheap in English; otherwise the language with the least cost over the rest is the answer.
 //! 3. What the page says of itself (`<html lang>`) is a hint, worth a few letters of evidence, and the answer for texts that are too short to tell.
 //!
 //! Costs: some thirty microseconds for each kilobyte, of at most [`TEXT_BYTES_MAX`] bytes. The model is 800 kB of the program; where it
@@ -31,6 +32,8 @@ const LETTERS_MIN: usize = 12;
 const HINTED_LETTERS: usize = 60;
 /// The rest is the language of the page if it is this part of the English pieces.
 const REST_SHARE: f32 = 0.3;
+/// And if it is the smaller part, it has to be that much cheaper in its language than in English: one piece in strange words is no other language.
+const REST_CHEAPER: u32 = 15 * model::STEPS;
 /// A language is named beside the first if it has this part of the letters.
 const SECOND_SHARE: f32 = 0.25;
 
@@ -43,7 +46,13 @@ pub(crate) fn languages(text: &str, hint: Option<&str>) -> Vec<&'static str> {
 pub(crate) fn languages_of(text: &str, hint: Option<&str>, enough: usize) -> Vec<&'static str> {
     let text = &text[..text.floor_char_boundary(TEXT_BYTES_MAX)];
     let hint = hint.and_then(codes::of_tag);
-    let scripts = Scripts::of(text);
+    let words = without_names(text).map(|words| (Scripts::of(&words), words));
+    // Nothing but names: better than no answer.
+    let words = words.filter(|(scripts, _)| scripts.letters() >= LETTERS_MIN);
+    let (scripts, text) = match &words {
+        Some((scripts, words)) => (scripts, &words[..]),
+        None => (&Scripts::of(text), text),
+    };
     let letters = scripts.letters();
     let Some(script) = scripts.main().filter(|_| letters >= LETTERS_MIN) else {
         return Vec::new();
@@ -123,10 +132,44 @@ fn of_model(
     if aside.letters() > 0 {
         found.push(("eng", aside.letters()));
     }
-    if (rest.letters() as f32) < REST_SHARE * aside.letters() as f32 {
+    let is_small = (rest.letters() as f32) < REST_SHARE * aside.letters() as f32;
+    let is_near = english.is_some_and(|english| rest.cheaper_by(english) < REST_CHEAPER);
+    if is_small || (is_near && rest.letters() < aside.letters()) {
         found.reverse();
     }
     found
+}
+
+/// The text without names; `None` if it has none.
+fn without_names(text: &str) -> Option<String> {
+    let mut words: Option<String> = None;
+    let mut end = 0;
+    for token in text.split_ascii_whitespace() {
+        let begin = token.as_ptr().addr() - text.as_ptr().addr();
+        if is_name(token) {
+            words.get_or_insert_with(|| String::with_capacity(text.len())).push_str(&text[end..begin]);
+            end = begin + token.len();
+        }
+    }
+    words.map(|mut words| {
+        words.push_str(&text[end..]);
+        words
+    })
+}
+
+/// Whether it is a name that a program or a machine has: `getSheets`, `sheet_one`, `com.sun.star`.
+fn is_name(token: &str) -> bool {
+    let (mut before_last, mut last) = (b' ', b' ');
+    for byte in token.bytes() {
+        if last.is_ascii_lowercase() && byte.is_ascii_uppercase() {
+            return true;
+        }
+        if matches!(last, b'.' | b'_') && before_last.is_ascii_alphabetic() && byte.is_ascii_alphabetic() {
+            return true;
+        }
+        (before_last, last) = (last, byte);
+    }
+    false
 }
 
 /// Counts a piece with the English ones or with the rest, and empties it. What it is most likely in.
@@ -299,6 +342,32 @@ mod tests {
         assert_eq!(language(&format!("{english} {english} {german} {german}")), "deu");
         assert_eq!(language(&format!("{greek} {english}")), "ell");
         assert_eq!(language(&format!("{}{german}", english.repeat(20))), "eng");
+    }
+
+    #[test]
+    fn names() {
+        for name in
+            ["getSheets", "oDoc.getSheets(0)", "my_sheet", "com.sun.star.frame", "www.mattock.example"]
+        {
+            assert!(is_name(name), "{name}");
+        }
+        for word in ["Blatt", "BASIC", "z. B.", "1.5", "d'été", "und/oder", "Über_", ".com", "A4"] {
+            assert!(!word.split(' ').any(is_name), "{word}");
+        }
+        let (_, german) = SENTENCES[1];
+        let call = "oSheet = thisComponent.getSheets().getByName(sheet_name) ";
+        assert_eq!(languages(&format!("{} {german}", call.repeat(9)), None), ["deu"]);
+        // Nothing but names: better than no answer.
+        assert!(!languages(&"thisComponent.getSheets ".repeat(9), None).is_empty());
+    }
+
+    /// An English page that ends in a list of things, whose letters happen to be Catalan.
+    #[test]
+    fn a_strange_end() {
+        let (_, english) = SENTENCES[0];
+        let list = "Set car lamp 4, fan 2, pump 9. Tab Ctrl Esc Del Alt";
+        assert_eq!(language(list), "cat");
+        assert_eq!(language(&format!("{english} {english} {list}")), "eng");
     }
 
     #[test]

@@ -1,3 +1,4 @@
 //! What analyzers say of whole documents.
 
 mod built_ins;
+mod versions;

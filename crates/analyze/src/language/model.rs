@@ -8,7 +8,7 @@ use super::script::Script;
 static FILE: &[u8] = include_bytes!("model.bin");
 
 /// Steps in which costs are written, per unit of the natural logarithm.
-const STEPS: u32 = 18;
+pub(crate) const STEPS: u32 = 18;
 /// What it costs, for a whole text, to be in a language that few pages are in, and what a hint is worth.
 const RARE_COST: u32 = 5 * STEPS;
 const HINT_WORTH: u32 = 8 * STEPS;
@@ -164,6 +164,15 @@ impl<'m> Costs<'m> {
         self.letters
     }
 
+    /// How much less the best language costs than that one, hints and rareness aside.
+    pub(crate) fn cheaper_by(&self, other: usize) -> u32 {
+        self.best().map_or(0, |best| self.cost(other).saturating_sub(self.cost(best)))
+    }
+
+    fn cost(&self, place: usize) -> u32 {
+        self.sums[place] + u32::from(self.last[place])
+    }
+
     /// The place of the language in which it costs least; `None` without a letter.
     pub(crate) fn best(&self) -> Option<usize> {
         if self.letters == 0 {
@@ -171,7 +180,7 @@ impl<'m> Costs<'m> {
         }
         (0..self.sums.len()).min_by_key(|&place| {
             let hinted = if self.hint == Some(place) { 0 } else { HINT_WORTH };
-            self.sums[place] + u32::from(self.last[place]) + self.model.priors[place] + hinted
+            self.cost(place) + self.model.priors[place] + hinted
         })
     }
 }
