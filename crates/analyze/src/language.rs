@@ -157,8 +157,12 @@ fn without_names(text: &str) -> Option<String> {
     })
 }
 
-/// Whether it is a name that a program or a machine has: `getSheets`, `sheet_one`, `com.sun.star`.
+/// Whether it is a name that a program or a machine has: `getSheets`, `sheet_one`, `com.sun.star`. Whole sentences in scripts without blanks
+/// are tokens, too, and have such names in them (`iPhone`): those are none.
 fn is_name(token: &str) -> bool {
+    if !token.is_ascii() {
+        return false;
+    }
     let (mut before_last, mut last) = (b' ', b' ');
     for byte in token.bytes() {
         if last.is_ascii_lowercase() && byte.is_ascii_uppercase() {
@@ -351,7 +355,9 @@ mod tests {
         {
             assert!(is_name(name), "{name}");
         }
-        for word in ["Blatt", "BASIC", "z. B.", "1.5", "d'été", "und/oder", "Über_", ".com", "A4"] {
+        for word in
+            ["Blatt", "BASIC", "z. B.", "1.5", "d'été", "und/oder", "Über_", ".com", "A4", "我的iPhone不见了"]
+        {
             assert!(!word.split(' ').any(is_name), "{word}");
         }
         let (_, german) = SENTENCES[1];
