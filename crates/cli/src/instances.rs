@@ -10,7 +10,7 @@ use mattock_env::{Env, UnixTime, located};
 use mattock_query::sink::MemorySink;
 use mattock_query::{Cancel, Language, Session};
 use mattock_repository::http::BodyDecoder;
-use mattock_repository::{RecordFetcher, RecordType, StoredRecord};
+use mattock_repository::{RecordFetcher, RecordType, RepositoryError, StoredRecord};
 use mattock_weburl::WebUrl;
 use serde::Serialize;
 
@@ -41,6 +41,16 @@ impl Instance {
     /// When it was fetched, as people read it.
     pub(crate) fn time(&self) -> String {
         crate::times::text(self.time_ms)
+    }
+
+    /// Its record in the archive at `path`, and no other.
+    fn record<'f>(
+        &self,
+        fetcher: &'f mut RecordFetcher,
+        path: &Path,
+    ) -> Result<StoredRecord<'f>, RepositoryError> {
+        let time = UnixTime::from_micros(self.time_ms.saturating_mul(1000));
+        fetcher.document(path, self.offset, self.length, &self.url, Some(time))
     }
 }
 
@@ -141,14 +151,14 @@ impl<'a> Records<'a> {
     /// The record as it is in the archive, without its compression.
     pub(crate) fn record(&mut self, instance: &Instance) -> anyhow::Result<Vec<u8>> {
         let path = located(&self.root, &instance.file);
-        let record = self.fetcher.document(&path, instance.offset, instance.length, &instance.url)?;
+        let record = instance.record(&mut self.fetcher, &path)?;
         Ok(output::record_bytes(&record))
     }
 
     /// Head and body. The body of a revisit is that of the record that it stands for.
     pub(crate) fn response(&mut self, instance: &Instance) -> anyhow::Result<Response> {
         let path = located(&self.root, &instance.file);
-        let record = self.fetcher.document(&path, instance.offset, instance.length, &instance.url)?;
+        let record = instance.record(&mut self.fetcher, &path)?;
         if record.kind() != Some(RecordType::Revisit) {
             return answer(&record, &mut self.decoder, &path);
         }
@@ -165,7 +175,7 @@ impl<'a> Records<'a> {
             format!("the record that instance {} stands for is not in this repository", instance.instance)
         })?;
         let path = located(&self.root, &original.file);
-        let record = self.fetcher.document(&path, original.offset, original.length, &original.url)?;
+        let record = original.record(&mut self.fetcher, &path)?;
         let whole = answer(&record, &mut self.decoder, &path)?;
         Ok(match head {
             // That nothing has changed says nothing else.

@@ -2,10 +2,11 @@
 
 use std::io;
 
-use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
-use arrow_array::types::Int32Type;
+use arrow_array::types::{Int32Type, TimestampMillisecondType};
+use arrow_array::{Array as _, RecordBatch};
 use arrow_schema::SchemaRef;
+use mattock_env::UnixTime;
 use mattock_query::sink::Sink;
 use mattock_query::{QueryError, Report};
 
@@ -20,6 +21,12 @@ pub(crate) fn place(batch: &RecordBatch, row: usize) -> (String, u64, u64) {
     let number = |name: &str| column(name).as_primitive::<Int32Type>().value(row) as u64;
     let file = output::text(column("warc_filename"), row).unwrap_or_default();
     (file, number("warc_record_offset"), number("warc_record_length"))
+}
+
+/// When a row says that its record was fetched, to the millisecond.
+pub(crate) fn time(batch: &RecordBatch, row: usize) -> Option<UnixTime> {
+    let column = batch.column_by_name("fetch_time")?.as_primitive_opt::<TimestampMillisecondType>()?;
+    column.is_valid(row).then(|| UnixTime::from_micros(column.value(row).saturating_mul(1000)))
 }
 
 /// Takes an answer row by row.

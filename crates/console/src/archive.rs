@@ -59,15 +59,16 @@ pub(crate) struct StoredPage {
 }
 
 impl StoredPage {
-    /// Reads what is stored of this URL at this place.
+    /// Reads what is stored of this URL, and of this time if it is known, at this place.
     pub(crate) fn read(
         files: &Files,
         path: &Path,
         offset: u64,
         url: &str,
+        time: Option<UnixTime>,
     ) -> Result<StoredPage, RepositoryError> {
         let mut fetcher = RecordFetcher::new(files);
-        let record = fetcher.document(path, offset, 0, url)?;
+        let record = fetcher.document(path, offset, 0, url, time)?;
         let archive = record.fields.iter().map(|(name, value)| field(name.as_bytes(), value.as_bytes()));
         let repeats_time = record.refers_to().map(|(_, time)| time);
         Ok(StoredPage { repeats_time, ..StoredPage::of(archive.collect(), record.block) })

@@ -109,9 +109,9 @@ pub enum RepositoryError {
         path: PathBuf,
         /// The place.
         offset: u64,
-        /// What is there: type and URL.
+        /// What is there: type and URL, and when it was fetched if only that is different.
         found: String,
-        /// The URL that should be there.
+        /// The URL that should be there, and when it was fetched.
         wanted: String,
     },
     /// A record is larger than the reader may hold. Reading can go on behind it.

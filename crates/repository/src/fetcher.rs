@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use mattock_env::Files;
+use mattock_env::{Files, UnixTime};
 
 use crate::error::RepositoryError;
 use crate::reader::{StoredRecord, WarcReader};
@@ -51,27 +51,31 @@ impl RecordFetcher {
         reader.next_record()?.ok_or_else(|| RepositoryError::Torn { path: path.to_path_buf(), offset })
     }
 
-    /// The document at a place that an index gave for this URL. What is there instead, since the file is another one by now or the
-    /// index is wrong, is an error of this document: nobody gets one for another.
+    /// The document at a place that an index gave for this URL and time, of which seconds count. What is there instead, since the file is another
+    /// one by now or the index is wrong, is an error of this document: nobody gets one for another.
     pub fn document(
         &mut self,
         path: &Path,
         offset: u64,
         length: u64,
         url: &str,
+        time: Option<UnixTime>,
     ) -> Result<StoredRecord<'_>, RepositoryError> {
         let record = self.fetch(path, offset, length)?;
-        if record.is_document() && record.target_uri() == Some(url) {
+        let is_of_url = record.is_document() && record.target_uri() == Some(url);
+        let other_time =
+            time.zip(record.date()).filter(|(time, date)| time.as_seconds() != date.as_seconds());
+        if is_of_url && other_time.is_none() {
             return Ok(record);
         }
         let kind = record.fields.get("WARC-Type").unwrap_or("no type");
-        let found = format!("{kind} of {}", record.target_uri().unwrap_or("no URL"));
-        Err(RepositoryError::AnotherRecord {
-            path: path.to_path_buf(),
-            offset,
-            found,
-            wanted: url.to_owned(),
-        })
+        let mut found = format!("{kind} of {}", record.target_uri().unwrap_or("no URL"));
+        let mut wanted = url.to_owned();
+        if let Some((time, date)) = other_time.filter(|_| is_of_url) {
+            found = format!("{found} at {date}");
+            wanted = format!("{wanted} at {time}");
+        }
+        Err(RepositoryError::AnotherRecord { path: path.to_path_buf(), offset, found, wanted })
     }
 
     /// How many bytes have been read from files.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use mattock_env::{Files, Random};
+use mattock_env::{Files, Random, UnixTime};
 use mattock_repository::{Compression, RecordFetcher, RepositoryError, WriterOptions};
 use proptest::prelude::*;
 
@@ -75,16 +75,24 @@ fn a_place_is_good_for_its_own_document_only() {
     let pages = pages(&files, Compression::default(), 3);
     let (path, offset, length, body) = &pages[1];
     let mut fetcher = RecordFetcher::new(&files);
-    let record = fetcher.document(path, *offset, *length, "http://example.org/1").unwrap();
+    let record = fetcher.document(path, *offset, *length, "http://example.org/1", None).unwrap();
     assert_eq!(record.response().unwrap().body, body);
-    let error = fetcher.document(path, *offset, *length, "http://example.org/2").unwrap_err();
+    let error = fetcher.document(path, *offset, *length, "http://example.org/2", None).unwrap_err();
     assert!(matches!(error, RepositoryError::AnotherRecord { .. }) && error.is_loss(), "{error}");
     assert!(error.to_string().contains("response of http://example.org/1"), "{error}");
     // The file's own description.
-    let error = fetcher.document(path, 0, 0, "http://example.org/0").unwrap_err();
+    let error = fetcher.document(path, 0, 0, "http://example.org/0", None).unwrap_err();
     assert!(error.to_string().contains("warcinfo of no URL"), "{error}");
-    let record = fetcher.document(&pages[2].0, pages[2].1, pages[2].2, "http://example.org/2").unwrap();
+    let url = "http://example.org/2";
+    let record = fetcher.document(&pages[2].0, pages[2].1, pages[2].2, url, None).unwrap();
     assert_eq!(record.response().unwrap().body, pages[2].3);
+    // Another capture of the same URL lies there by now.
+    let date = record.date().unwrap();
+    let within = UnixTime::from_micros(date.as_micros() / 1_000_000 * 1_000_000 + 999_999);
+    assert!(fetcher.document(&pages[2].0, pages[2].1, pages[2].2, url, Some(within)).is_ok());
+    let later = UnixTime::from_micros(date.as_micros() + 1_000_000);
+    let error = fetcher.document(&pages[2].0, pages[2].1, pages[2].2, url, Some(later)).unwrap_err();
+    assert!(error.to_string().contains(&format!("that of {url} at {later}")), "{error}");
 }
 
 #[test]

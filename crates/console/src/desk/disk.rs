@@ -149,7 +149,7 @@ impl Desk {
             let standing = look.standing(url, &saved.config()?.budget)?;
             let address = portrait.last_place.as_ref().and_then(|(file, offset, url)| {
                 let path = saved.warc().join(file);
-                let record = StoredPage::read(&self.env.files, &path, *offset, url).ok()?;
+                let record = StoredPage::read(&self.env.files, &path, *offset, url, None).ok()?;
                 let ip = record.archive.into_iter().find(|field| field.name == "WARC-IP-Address")?;
                 Some(ip.value)
             });

@@ -133,7 +133,8 @@ impl Desk {
     fn read(&self, stored: Option<&Stored>) -> Result<(Value, StoredPage), Problem> {
         let stored = stored.ok_or_else(nothing)?;
         let (path, offset) = stored.place.as_ref().ok_or_else(nothing)?;
-        let page = StoredPage::read(&self.env.files, path, *offset, &stored.url);
+        let time = UnixTime::from_micros(stored.seconds.saturating_mul(1_000_000));
+        let page = StoredPage::read(&self.env.files, path, *offset, &stored.url, Some(time));
         Ok((stored.told.clone(), page.map_err(CrawlError::from).map_err(failed)?))
     }
 

@@ -317,7 +317,7 @@ fn records_that_share_a_member_have_no_place() {
             (found[1].2, 0)
         );
         for (url, file, offset, length) in found {
-            fetcher.document(Path::new(&file), offset, length, &url).unwrap();
+            fetcher.document(Path::new(&file), offset, length, &url, None).unwrap();
         }
     });
 }
@@ -357,7 +357,7 @@ fn samples_of_other_programs_are_imported_or_refused_with_a_reason() {
     assert!(instances > 100, "{instances}");
     let mut fetcher = RecordFetcher::new(&env.files);
     for (url, file, offset, length) in found {
-        let record = fetcher.document(Path::new(&file), offset, length, &url);
+        let record = fetcher.document(Path::new(&file), offset, length, &url, None);
         assert!(record.is_ok(), "{file} at {offset}: {record:?}");
     }
     env.files.remove_dir_all(&root).unwrap();

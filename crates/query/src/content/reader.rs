@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use datafusion::common::DataFusionError;
 use datafusion::execution::TaskContext;
-use mattock_env::is_url;
+use mattock_env::{UnixTime, is_url};
 use mattock_repository::http::{Body, BodyDecoder, Flaw, parse_response};
 use mattock_repository::{Digest, RecordFetcher, RecordType, RepositoryError};
 
@@ -82,13 +82,14 @@ impl Reader {
         self.stopped.take()
     }
 
-    /// The document of `url` in the archive `name` at `offset`; what is wrong if it cannot be read.
+    /// The document of `url` at `time` in the archive `name` at `offset`; what is wrong if it cannot be read.
     pub(super) fn read(
         &mut self,
         name: &str,
         offset: u64,
         length: u64,
         url: &str,
+        time: UnixTime,
     ) -> Result<Stored<'_>, String> {
         if let Some(why) = &self.stopped {
             return Err(why.to_string());
@@ -97,7 +98,7 @@ impl Reader {
             self.last = Some((name.to_string(), (self.stores.archives.path)(name)));
         }
         let Some((_, path)) = &self.last else { return Err("no archive is open".to_string()) };
-        let record = self.fetcher.document(path, offset, length, url);
+        let record = self.fetcher.document(path, offset, length, url, Some(time));
         let record = record.map_err(|error| judged(path, &error, &mut self.stopped))?;
         if record.kind() == Some(RecordType::Revisit) {
             let head = parse_response(record.block);
@@ -130,7 +131,7 @@ impl Reader {
                 found.ok_or("a revisit of a record that is not in this repository")?;
             let path = (self.stores.archives.path)(&name);
             let record = match by_visit {
-                Some((url, _)) => self.originals.document(&path, offset, length, url),
+                Some((url, time)) => self.originals.document(&path, offset, length, url, Some(time)),
                 None => self.originals.fetch(&path, offset, length),
             };
             let record = record.map_err(|error| judged(&path, &error, &mut self.stopped))?;

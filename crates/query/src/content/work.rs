@@ -12,6 +12,7 @@ use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::{DataFusionError, Result, internal_datafusion_err};
 use datafusion::physical_expr::PhysicalExpr;
 use mattock_analyze::Document;
+use mattock_env::UnixTime;
 
 use super::computed::{Builders, Computed, fulfilled};
 use super::reader::{Reader, Stored, told};
@@ -230,7 +231,8 @@ impl Work {
         }
         let number = |value: i32| u64::from(value as u32);
         let (offset, length) = (number(places.offset.value(row)), number(places.length.value(row)));
-        match reader.read(places.archive.value(row), offset, length, places.url.value(row)) {
+        let time = UnixTime::from_micros(places.time_us(row));
+        match reader.read(places.archive.value(row), offset, length, places.url.value(row), time) {
             Ok(stored) => {
                 Tally::add(&self.tally.records_read, 1);
                 // Where the server or the crawler broke off, the index says so.

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use indicatif::{HumanBytes, HumanCount, HumanDuration};
-use mattock_env::{Env, File, OpenMode};
+use mattock_env::{Env, File, OpenMode, UnixTime};
 use mattock_repository::record::warc_field;
 use mattock_repository::{
     DatePrecision, Digest, Record, RecordFetcher, RecordId, RecordType, RepositoryError, StoredRecord,
@@ -20,7 +20,7 @@ use super::originals::{Originals, digest};
 use super::{COLUMNS, Export, Moved, located, record};
 use crate::intact::{self, Verdict};
 use crate::output;
-use crate::visiting::{BY_PLACE, place};
+use crate::visiting::{BY_PLACE, place, time};
 
 /// So many are told one by one.
 const TOLD_MAX: usize = 5;
@@ -88,7 +88,8 @@ pub(super) fn write(
     export.rows(COLUMNS, &BY_PLACE, &mut |batch, row| {
         let (file, offset, length) = place(batch, row);
         let (path, url) = (located(export.root, &file), output::text(&batch["url"], row).unwrap_or_default());
-        let wanted = Wanted { path, file, offset, length, url, digest: digest(batch, row) };
+        let wanted =
+            Wanted { path, file, offset, length, url, time: time(batch, row), digest: digest(batch, row) };
         let member = records.member(export, &originals, &wanted, &mut left_out);
         if let Some(is_revisit) = member.map_err(io::Error::other)? {
             out.write_all(&records.bytes)?;
@@ -120,6 +121,7 @@ struct Wanted {
     offset: u64,
     length: u64,
     url: String,
+    time: Option<UnixTime>,
     digest: Option<String>,
 }
 
@@ -164,8 +166,8 @@ impl Records<'_> {
         wanted: &Wanted,
         left_out: &mut LeftOut,
     ) -> anyhow::Result<Option<bool>> {
-        let Wanted { path, offset, length, url, .. } = wanted;
-        let record = match self.fetcher.document(path, *offset, *length, url) {
+        let Wanted { path, offset, length, url, time, .. } = wanted;
+        let record = match self.fetcher.document(path, *offset, *length, url, *time) {
             Ok(record) => record,
             Err(error) => {
                 lost(error)?.tell(left_out);
@@ -181,7 +183,7 @@ impl Records<'_> {
             match wanted.digest.as_deref().and_then(|digest| originals.place(digest)) {
                 Some((file, offset, length, url)) => {
                     let path = located(export.root, file);
-                    let original = match self.other.document(&path, *offset, *length, url) {
+                    let original = match self.other.document(&path, *offset, *length, url, None) {
                         Ok(original) => original,
                         Err(error) => {
                             lost(error)?.tell(left_out);
