@@ -1,4 +1,4 @@
-//! Columns that were computed before and kept: `DIR/columns/NAME-VERSION.FORMAT/*.parquet`.
+//! Columns that were computed before and kept: `DIR/columns/NAME-VERSION.FORMAT/part-NUMBER-CHECKSUM.parquet`.
 //!
 //! Written by `materialize`, read by scans as long as the analyzer has the same version. A value is kept once for each distinct [`Key`]: for
 //! each payload with its type and charset, or for each instance. A row of a file has key, place and size of a value, and the value itself. A
@@ -9,6 +9,7 @@
 //! memory is short; of the values only what the query asks for.
 
 pub(crate) mod key;
+pub(crate) mod sound;
 pub(crate) mod values;
 pub(crate) mod writer;
 
@@ -33,7 +34,7 @@ use values::Values;
 pub(crate) const COLUMNS: &str = "columns";
 
 /// Raised with every change of what is in the files, or of what keys are made of. Those of another format are not used.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 
 /// The columns of the files.
 const KEY: &str = "key";
@@ -138,9 +139,15 @@ pub(crate) fn remove_left(files: &Files, directory: &Path) -> std::io::Result<()
     Ok(())
 }
 
-/// The name of a file.
-fn part_name(number: u32) -> String {
-    format!("part-{number:05}.parquet")
+/// The name of a file whose bytes have this checksum.
+fn part_name(number: u32, sum: u32) -> String {
+    format!("part-{number:05}-{sum:08x}.parquet")
+}
+
+/// Number and checksum in the name of a file.
+fn named(name: &str) -> Option<(u32, u32)> {
+    let (number, sum) = name.strip_prefix("part-")?.strip_suffix(".parquet")?.split_once('-')?;
+    Some((number.parse().ok()?, u32::from_str_radix(sum, 16).ok()?))
 }
 
 /// The files in a directory of kept values, by number.
@@ -148,9 +155,8 @@ pub(crate) fn parts_of(files: &Files, directory: &Path) -> std::io::Result<BTree
     if files.entry(directory)?.is_none() {
         return Ok(BTreeMap::new());
     }
-    let number = |name: &str| name.strip_prefix("part-")?.strip_suffix(".parquet")?.parse().ok();
     let listed = files.list(directory)?.into_iter().filter(|entry| !entry.is_dir);
-    Ok(listed.filter_map(|entry| Some((number(&entry.name)?, directory.join(&entry.name)))).collect())
+    Ok(listed.filter_map(|entry| Some((named(&entry.name)?.0, directory.join(&entry.name)))).collect())
 }
 
 impl KeptColumn {

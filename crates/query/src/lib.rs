@@ -57,6 +57,7 @@ pub use complaint::{Complaint, Span, nearest};
 pub use content::tally::Failures;
 pub use error::QueryError;
 pub use explain::Explanation;
+pub use kept::sound::{KeptCheck, check_kept};
 pub use materialize::Materialized;
 pub use options::{Language, Options};
 pub use query::{Dates, Progress, Query, Report};

@@ -35,6 +35,11 @@ impl<W> Summed<W> {
         Summed { sink, hasher: crc32fast::Hasher::new(), bytes: 0 }
     }
 
+    /// The checksum of what was written.
+    pub(crate) fn sum(&self) -> u32 {
+        self.hasher.clone().finalize()
+    }
+
     /// What was written to.
     pub fn into_inner(self) -> W {
         self.sink
@@ -59,7 +64,7 @@ pub fn seal_values<W: Write + Send>(writer: &mut ArrowWriter<Summed<W>>, version
     writer.flush().map_err(io::Error::other)?;
     writer.sync()?;
     let summed = writer.inner();
-    let sum = format!("{} {:08x}", summed.bytes, summed.hasher.clone().finalize());
+    let sum = format!("{} {:08x}", summed.bytes, summed.sum());
     writer.append_key_value_metadata(KeyValue::new(VERSION_KEY.into(), version.to_owned()));
     writer.append_key_value_metadata(KeyValue::new(SUM_KEY.into(), sum));
     Ok(())
@@ -88,7 +93,7 @@ pub fn check_values(files: &Files, path: &Path) -> io::Result<()> {
 }
 
 /// The checksum of the first so many bytes of a file.
-fn sum_of(files: &Files, path: &Path, bytes: u64) -> io::Result<u32> {
+pub(crate) fn sum_of(files: &Files, path: &Path, bytes: u64) -> io::Result<u32> {
     let file = files.open(path, OpenMode::Read)?;
     let (mut hasher, mut chunk, mut at) = (crc32fast::Hasher::new(), vec![0; CHUNK_BYTES], 0);
     while at < bytes {

@@ -1,9 +1,9 @@
 //! Kept columns, and what is said about queries before they run.
 
-use mattock_env::OpenMode;
-use mattock_query::{Cancel, Language, QueryError};
+use mattock_env::{Files, OpenMode};
+use mattock_query::{Cancel, KeptCheck, Language, QueryError, check_kept};
 
-use crate::world::{Doc, World, pages, run, sql, wib};
+use crate::world::{Doc, World, dir, pages, run, sql, wib};
 
 fn nothing(_: &mattock_query::Progress) {}
 
@@ -82,6 +82,55 @@ fn what_is_of_an_instance_is_kept_for_revisits_too() {
     world.remove_archive();
     let (rows, report) = run(world.session().plan(asked, Language::Sql).unwrap());
     assert_eq!((rows, report.documents_read), (before, 0));
+}
+
+#[test]
+fn captures_of_one_url_within_a_second_have_values_of_their_own() {
+    let linking = |title: &str, link: &str| Doc {
+        body: format!("<title>{title}</title><a href='/{link}'>next</a>"),
+        ..Doc::page("http://a.example.org/", 1, title)
+    };
+    let one = linking("one", "l1");
+    // The same payload, of which the server says something else.
+    let three = Doc { fields: "Server: three\r\n", ..one.clone() };
+    let world = World::new(vec![one, linking("two", "l2"), three]);
+    let asked = "select title, links, http_server, instance from documents order by warc_record_offset";
+    let before = sql(&world.session(), asked);
+    for own in ["/l1", "/l2", "three"] {
+        assert!(before.concat().contains(own), "{before:?}");
+    }
+    for (column, values) in [("title", 2), ("links", 3), ("http_server", 3)] {
+        let kept = world.session().materialize(column, &mut nothing, &Cancel::new()).unwrap();
+        assert_eq!(kept.report.rows, values, "{column}");
+    }
+    world.remove_archive();
+    assert_eq!(sql(&world.session(), asked), before);
+}
+
+#[test]
+fn damage_in_kept_files_is_found() {
+    let world = World::new(pages(30));
+    let check = || check_kept(&world.files, &dir());
+    assert_eq!(check(), None);
+    let kept = world.session().materialize("title", &mut nothing, &Cancel::new()).unwrap();
+    assert_eq!(check(), Some(KeptCheck { files: 1, problems: Vec::new() }));
+    let whole = world.files.read(&kept.files[0]).unwrap();
+    for at in (0..whole.len()).step_by(97) {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 1;
+        put(&world.files, &kept.files[0], &bytes);
+        let found = check().unwrap();
+        assert!(found.files == 0 && found.problems[0].contains("`title`"), "{at}: {found:?}");
+    }
+    put(&world.files, &kept.files[0], &whole[..whole.len() / 2]);
+    assert_eq!(check().unwrap().problems.len(), 1);
+    put(&world.files, &kept.files[0], &whole);
+    assert_eq!(check().unwrap().files, 1);
+}
+
+fn put(files: &Files, path: &std::path::Path, bytes: &[u8]) {
+    let file = files.open(path, OpenMode::CreateOrTruncate).unwrap();
+    file.write_all_at(bytes, 0).unwrap();
 }
 
 #[test]

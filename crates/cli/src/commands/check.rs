@@ -11,6 +11,7 @@ use mattock_crawl::CrawlError;
 use mattock_crawl::check::{CheckProgress, CheckReport, Finding, FindingKind, check, repair};
 use mattock_env::{Env, is_url, located};
 use mattock_index::{IndexCheck, Manifest, check_index};
+use mattock_query::{KeptCheck, check_kept};
 use mattock_study::{FeaturesCheck, check_features};
 use serde::Serialize;
 
@@ -54,7 +55,8 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Ended> {
         }
     };
     bar.finish_and_clear();
-    let mut found = Found { report, features: check_features(&env.files, &args.directory), archives, index };
+    let features = check_features(&env.files, &args.directory);
+    let mut found = Found { report, features, archives, index, kept: check_kept(&env.files, &root) };
     found.report.whole = found.problems() == 0;
     if args.json {
         output::print_json(&found)?;
@@ -137,6 +139,9 @@ struct Found {
     /// Nothing if ledgers know all of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     archives: Option<ArchivesCheck>,
+    /// Nothing if no column was kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kept: Option<KeptCheck>,
 }
 
 impl Found {
@@ -148,6 +153,7 @@ impl Found {
             + self.report.problems_untold
             + made(self.features.as_ref().map(|features| &features.problems))
             + made(self.index.as_ref().map(|index| &index.problems))
+            + made(self.kept.as_ref().map(|kept| &kept.problems))
             + archives.map_or(0, |archives| archives.problems.len() as u64 + archives.problems_untold)
     }
 }

@@ -209,7 +209,7 @@ fn a_repository_by_url_is_filled() {
     let before = rows(&scratch, &[&["query", far][..], &titles].concat());
     assert_eq!(before.len(), 2);
     done(scratch.mattock(&["materialize", far, "title"]));
-    let kept = Files::real().list(&scratch.path().join("far/columns/title-1.2")).unwrap();
+    let kept = Files::real().list(&scratch.path().join("far/columns/title-1.3")).unwrap();
     assert!(matches!(&kept[..], [part] if part.name.ends_with(".parquet")), "{kept:?}");
     let nothing = scratch.mattock(&["materialize", far, "title"]);
     assert!(String::from_utf8_lossy(&nothing.stderr).contains("Nothing new"), "{nothing:?}");

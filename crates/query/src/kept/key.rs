@@ -34,7 +34,8 @@ pub(crate) enum Key {
 
 /// The columns of the index that a key is made of, in the order of the function's arguments.
 const OF_PAYLOAD: [&str; 5] = ["content_digest", "content_mime_type", "content_charset", "depth", INSTANCE];
-const OF_INSTANCE: [&str; 1] = [INSTANCE];
+/// Two captures of one URL within one second, which is all that most archives know, have one name: place and payload tell them apart.
+const OF_INSTANCE: [&str; 3] = [INSTANCE, "content_digest", "warc_record_offset"];
 
 impl Key {
     /// The key for the values of an analyzer.
@@ -112,7 +113,7 @@ impl ScalarUDFImpl for KeyFunction {
                 |at: usize| texts.get(at).filter(|text| text.is_valid(row)).map(|text| text.value(row));
             let key = match (self.of_payload, texts.len()) {
                 (true, 5) => of_payload([text(0), text(1), text(2), text(3), text(4)]),
-                (false, 1) => text(0).map(|instance| hashed(&[Some(instance)])),
+                (false, 3) => text(0).map(|instance| hashed(&[Some(instance), text(1), text(2)])),
                 _ => return plan_err!("a key is made of other columns"),
             };
             match key {

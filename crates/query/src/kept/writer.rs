@@ -17,6 +17,7 @@ use mattock_env::{FileWriter, Files, OpenMode};
 
 use super::Place;
 use crate::metadata::add_sizes;
+use crate::sealed::Summed;
 use crate::sink::Sink;
 
 /// A page ends when it has so much, which is looked at after so many values.
@@ -44,8 +45,7 @@ pub(crate) struct KeptWriter {
 
 struct Part {
     unfinished: PathBuf,
-    path: PathBuf,
-    writer: ArrowWriter<FileWriter>,
+    writer: ArrowWriter<Summed<FileWriter>>,
     rows: u64,
 }
 
@@ -62,14 +62,13 @@ impl KeptWriter {
         KeptWriter { files, directory, schema, unreadable, number, part: None, rows: 0, written: Vec::new() }
     }
 
-    /// What the file at hand is called, and will be called.
-    fn names(&self) -> (PathBuf, PathBuf) {
-        let path = self.directory.join(super::part_name(self.number));
-        (path.with_extension("parquet.tmp"), path)
+    /// What the file at hand is called until it is whole.
+    fn unfinished(&self) -> PathBuf {
+        self.directory.join(format!("part-{:05}.parquet.tmp", self.number))
     }
 
     fn begin_part(&self) -> io::Result<Part> {
-        let (unfinished, path) = self.names();
+        let unfinished = self.unfinished();
         let file = self.files.open(&unfinished, OpenMode::CreateOrTruncate)?;
         let level = ZstdLevel::try_new(3).map_err(io::Error::other)?;
         let properties = WriterProperties::builder()
@@ -80,18 +79,20 @@ impl KeptWriter {
             .set_dictionary_enabled(false)
             .set_statistics_enabled(EnabledStatistics::None)
             .build();
-        let writer = ArrowWriter::try_new(FileWriter::new(file), self.schema.clone(), Some(properties));
-        Ok(Part { unfinished, path, writer: writer.map_err(io::Error::other)?, rows: 0 })
+        let writer =
+            ArrowWriter::try_new(Summed::new(FileWriter::new(file)), self.schema.clone(), Some(properties));
+        Ok(Part { unfinished, writer: writer.map_err(io::Error::other)?, rows: 0 })
     }
 
     fn finish_part(&mut self, part: Part) -> io::Result<()> {
-        let out = part.writer.into_inner().map_err(io::Error::other)?;
-        let file = out.into_file();
+        let summed = part.writer.into_inner().map_err(io::Error::other)?;
+        let path = self.directory.join(super::part_name(self.number, summed.sum()));
+        let file = summed.into_inner().into_file();
         file.sync()?;
         drop(file);
-        self.files.rename(&part.unfinished, &part.path)?;
+        self.files.rename(&part.unfinished, &path)?;
         self.files.sync_dir(&self.directory)?;
-        self.written.push(part.path);
+        self.written.push(path);
         self.number += 1;
         Ok(())
     }
@@ -144,7 +145,7 @@ impl Sink for KeptWriter {
     /// What was computed is kept, but for a file that could not be written.
     fn fail(&mut self) -> io::Result<()> {
         self.finish()?;
-        let (unfinished, _) = self.names();
+        let unfinished = self.unfinished();
         match self.files.entry(&unfinished)? {
             Some(_) => self.files.remove_file(&unfinished),
             None => Ok(()),

@@ -18,7 +18,7 @@ const ARCHIVES_ADVICE: &str =
 
 /// The report.
 pub(super) fn show(found: &Found, directory: &Path) -> String {
-    let Found { report, features, index, archives } = found;
+    let Found { report, features, index, archives, kept } = found;
     let shown = directory.display();
     let mut lines = vec![match found.problems() {
         0 => format!("{shown} is whole."),
@@ -34,6 +34,12 @@ pub(super) fn show(found: &Found, directory: &Path) -> String {
     if let Some(archives) = archives {
         lines.extend(of_archives(archives));
     }
+    if let Some(kept) = kept {
+        lines.push(format!(
+            "  columns     {} file(s) of kept columns as they were written",
+            HumanCount(kept.files)
+        ));
+    }
     if let Some(features) = features {
         let generation = features.generation.map(|number| format!("generation {number}"));
         lines.push(format!("  features    {}", generation.as_deref().unwrap_or("none that can be read")));
@@ -43,6 +49,9 @@ pub(super) fn show(found: &Found, directory: &Path) -> String {
     }
     if let Some(archives) = archives {
         list(&mut lines, "Wrong with archives", &archives.problems, archives.problems_untold);
+    }
+    if let Some(kept) = kept {
+        list(&mut lines, "Wrong with kept columns", &kept.problems, 0);
     }
     if let Some(features) = features {
         list(&mut lines, "Wrong with features", &features.problems, 0);
