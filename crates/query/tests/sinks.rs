@@ -6,10 +6,11 @@ use bytes::Bytes;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use mattock_env::OpenMode;
 use mattock_query::sink::{FilesSink, ParquetSink, Sink, TableSink};
 use mattock_query::{Cancel, Language};
 
-use crate::world::{World, dir, pages};
+use crate::world::{Doc, World, dir, pages};
 
 #[test]
 fn a_parquet_file_has_all_rows_also_of_a_query_that_was_stopped() {
@@ -64,17 +65,38 @@ fn a_directory_has_a_file_for_each_document() {
 }
 
 #[test]
+fn documents_of_one_name_have_files_of_their_own() {
+    let capture = |title| Doc::page("http://a.example.org/", 1, title);
+    let world = World::new(["one", "two", "three"].map(capture).into());
+    let session = world.session();
+    let query =
+        session.plan_files("select title, content from documents", Language::Sql).unwrap().pop().unwrap();
+    let out = dir().join("out");
+    world.files.create_dir_all(&out).unwrap();
+    // Somebody's own file.
+    let name = format!("{}.html", world.docs[0].instance());
+    world.files.open(&out.join(&name), OpenMode::CreateOrTruncate).unwrap().write_all_at(b"mine", 0).unwrap();
+    query.run(&mut FilesSink::new(&world.files, &out), &mut |_| {}, &Cancel::new()).unwrap();
+    let index = String::from_utf8(world.files.read(&out.join("index.jsonl")).unwrap()).unwrap();
+    for doc in &world.docs {
+        let line = index.lines().find(|line| line.contains(&format!("\"title\":\"{}\"", doc.title))).unwrap();
+        let file = line.split('"').nth(3).unwrap();
+        assert_eq!(world.files.read(&out.join(file)).unwrap(), doc.body.as_bytes(), "{line}");
+    }
+    assert_eq!(world.files.read(&out.join(name)).unwrap(), b"mine");
+}
+
+#[test]
 fn a_directory_that_cannot_be_written_to_its_end_has_no_files() {
-    let world = World::new(pages(9));
+    let long = |doc: Doc| Doc { body: doc.body.clone() + &" ".repeat(5_000), ..doc };
+    let world = World::new(pages(9).into_iter().map(long).collect());
     let out = dir().join("failing");
-    // The name of one document is taken.
-    let taken = format!("{}.html", world.docs.last().unwrap().instance());
-    world.files.create_dir_all(&out.join(&taken)).unwrap();
     let query = world.session().plan_files("select name", Language::Wib).unwrap().pop().unwrap();
+    // Room for the list and for some of the documents.
+    world.disk.set_capacity(Some(world.disk.used_bytes() + 20_000));
     let failed = query.run(&mut FilesSink::new(&world.files, &out), &mut |_| {}, &Cancel::new()).unwrap_err();
-    assert!(failed.to_string().contains(&taken), "{failed}");
-    let left: Vec<String> = world.files.list(&out).unwrap().into_iter().map(|entry| entry.name).collect();
-    assert_eq!(left, [taken]);
+    assert!(failed.to_string().contains("cannot write /repository/failing/"), "{failed}");
+    assert!(world.files.list(&out).unwrap().is_empty());
 }
 
 #[test]

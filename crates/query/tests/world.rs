@@ -71,6 +71,7 @@ type Row = (Doc, String, u64, u64, bool);
 
 pub(crate) struct World {
     pub(crate) files: Files,
+    pub(crate) disk: SimFiles,
     pub(crate) docs: Vec<Doc>,
     rows: Vec<Row>,
 }
@@ -111,8 +112,9 @@ pub(crate) fn schema() -> SchemaRef {
 impl World {
     /// Stores `docs`.
     pub(crate) fn new(docs: Vec<Doc>) -> World {
-        let files = Files::simulated(SimFiles::new(Random::from_seed(1)));
-        let mut world = World { files, docs: Vec::new(), rows: Vec::new() };
+        let disk = SimFiles::new(Random::from_seed(1));
+        let files = Files::simulated(disk.clone());
+        let mut world = World { files, disk, docs: Vec::new(), rows: Vec::new() };
         world.add(docs);
         world
     }

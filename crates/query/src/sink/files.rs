@@ -2,11 +2,13 @@
 //!
 //! The content of a file is the column `body`, or else `content`, or else `text`, or else the first column of bytes; an answer that has none of
 //! these is refused. Its name is the column `instance`, or the row's number, with the ending that the type of the document has:
-//! [`Session::plan_files`](crate::Session::plan_files) adds these columns. Where there is no content there is no file, and `file` is null.
+//! [`Session::plan_files`](crate::Session::plan_files) adds these columns. A name that is taken, since two captures of a URL within one second
+//! have one `instance`, gets a number behind it, and so does what lies in the directory already. Where there is no content there is no file, and `file` is null.
 //!
 //! `index.jsonl` has its name once all is there that it names. A query that fails takes the files along that it wrote. A directory with an answer in it is
 //! refused, so that nothing of that one is lost.
 
+use std::collections::BTreeSet;
 use std::io::{self, BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,8 +27,6 @@ pub struct FilesSink {
     directory: PathBuf,
     index: Option<File>,
     index_bytes: u64,
-    /// Files that it does not name yet.
-    unlisted: Vec<String>,
     rows: u64,
     content: Option<usize>,
     is_main_text: bool,
@@ -51,7 +51,6 @@ impl FilesSink {
             directory: directory.to_path_buf(),
             index: None,
             index_bytes: 0,
-            unlisted: Vec::new(),
             rows: 0,
             content: None,
             is_main_text: false,
@@ -60,7 +59,20 @@ impl FilesSink {
         }
     }
 
-    fn file_name(&self, batch: &RecordBatch, row: usize) -> String {
+    /// A name that no file has, neither in the directory nor among those `named` since it was looked at.
+    fn file_name(&self, batch: &RecordBatch, row: usize, named: &BTreeSet<String>) -> io::Result<String> {
+        let (stem, ending) = self.wanted_name(batch, row);
+        let mut name = format!("{stem}.{ending}");
+        for number in 2.. {
+            if !named.contains(&name) && self.files.entry(&self.directory.join(&name))?.is_none() {
+                break;
+            }
+            name = format!("{stem}-{number}.{ending}");
+        }
+        Ok(name)
+    }
+
+    fn wanted_name(&self, batch: &RecordBatch, row: usize) -> (String, &'static str) {
         let mut name = String::new();
         if let Some(at) = self.name.filter(|at| batch.column(*at).is_valid(row)) {
             text(batch.column(at).as_ref(), row, &mut name);
@@ -74,13 +86,12 @@ impl FilesSink {
             text(batch.column(*at).as_ref(), row, &mut kind);
         }
         let is_text = self.content.is_some_and(|at| !is_bytes(batch.column(at).data_type()));
-        name.push('.');
-        name.push_str(match ending(&kind) {
+        let ending = match ending(&kind) {
             Some(ending) if !self.is_main_text => ending,
             _ if is_text => "txt",
             _ => "bin",
-        });
-        name
+        };
+        (name, ending)
     }
 
     /// Removes what an answer that was not finished has left: the files that its list names, and the list.
@@ -105,7 +116,6 @@ impl FilesSink {
                 remove(&String::from_utf8_lossy(name))?;
             }
         }
-        self.unlisted.iter().try_for_each(|name| remove(name))?;
         self.files.remove_file(&path)
     }
 
@@ -118,12 +128,12 @@ impl FilesSink {
         let path = self.directory.join(name);
         let written = self.files.open(&path, OpenMode::CreateOrTruncate);
         let written = written.and_then(|file| file.write_all_at(bytes, 0));
-        written.map_err(|error| named(&path, &error))
+        written.map_err(|error| named_error(&path, &error))
     }
 }
 
 /// The same error with the file that it is about.
-fn named(path: &Path, error: &io::Error) -> io::Error {
+fn named_error(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("cannot write {}: {error}", path.display()))
 }
 
@@ -172,7 +182,7 @@ impl Sink for FilesSink {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         };
         self.is_main_text = schema.field(content).name() == MAIN_TEXT;
-        self.files.create_dir_all(&self.directory).map_err(|error| named(&self.directory, &error))?;
+        self.files.create_dir_all(&self.directory).map_err(|error| named_error(&self.directory, &error))?;
         if self.files.entry(&self.directory.join(INDEX))?.is_some() {
             let message = format!(
                 "{} has an answer already, which is not overwritten: name another directory",
@@ -184,33 +194,22 @@ impl Sink for FilesSink {
         self.remove_remains()?;
         let path = self.unfinished();
         let index = self.files.open(&path, OpenMode::CreateOrTruncate);
-        self.index = Some(index.map_err(|error| named(&path, &error))?);
+        self.index = Some(index.map_err(|error| named_error(&path, &error))?);
         Ok(())
     }
 
     fn write(&mut self, batch: &RecordBatch) -> io::Result<()> {
-        let mut lines = String::new();
+        let content = self.content.map(|at| batch.column(at));
+        let without: Vec<usize> = self.content.into_iter().collect();
+        let (mut lines, mut named, mut names) = (String::new(), BTreeSet::new(), Vec::new());
         for row in 0..batch.num_rows() {
             let mut file = "null".to_owned();
-            if let Some(column) =
-                self.content.map(|at| batch.column(at)).filter(|column| column.is_valid(row))
-            {
-                let mut plain = String::new();
-                let bytes = match column.data_type() {
-                    DataType::BinaryView => column.as_binary_view().value(row),
-                    DataType::Binary => column.as_binary::<i32>().value(row),
-                    DataType::LargeBinary => column.as_binary::<i64>().value(row),
-                    _ => {
-                        text(column.as_ref(), row, &mut plain);
-                        plain.as_bytes()
-                    }
-                };
-                let name = self.file_name(batch, row);
-                self.unlisted.push(name.clone());
-                self.put(&name, bytes)?;
+            if content.is_some_and(|column| column.is_valid(row)) {
+                let name = self.file_name(batch, row, &named)?;
                 file = format!("\"{name}\"");
+                named.insert(name.clone());
+                names.push((row, name));
             }
-            let without: Vec<usize> = self.content.into_iter().collect();
             let start = lines.len();
             object(batch, row, &without, &mut lines);
             // The name goes in front of the other members.
@@ -219,11 +218,25 @@ impl Sink for FilesSink {
             lines.push_str(&format!("\"file\":{file}{comma}{rest}\n"));
             self.rows += 1;
         }
+        // Listed before they are there, so that whoever clears up after a killed process knows them all.
         if let Some(index) = &self.index {
             let written = index.write_all_at(lines.as_bytes(), self.index_bytes);
-            written.map_err(|error| named(&self.unfinished(), &error))?;
+            written.map_err(|error| named_error(&self.unfinished(), &error))?;
             self.index_bytes += lines.len() as u64;
-            self.unlisted.clear();
+        }
+        let mut plain = String::new();
+        for (column, (row, name)) in content.into_iter().cycle().zip(names) {
+            let bytes = match column.data_type() {
+                DataType::BinaryView => column.as_binary_view().value(row),
+                DataType::Binary => column.as_binary::<i32>().value(row),
+                DataType::LargeBinary => column.as_binary::<i64>().value(row),
+                _ => {
+                    plain.clear();
+                    text(column.as_ref(), row, &mut plain);
+                    plain.as_bytes()
+                }
+            };
+            self.put(&name, bytes)?;
         }
         Ok(())
     }
