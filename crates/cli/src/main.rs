@@ -40,7 +40,20 @@ use clap::Parser;
 
 use crate::args::{Args, Command};
 
+/// A condition of thousands of terms is a tree as deep, which is walked many times while it is planned. What is not used of the stack takes no memory.
+const STACK_BYTES: usize = 256 << 20;
+
 fn main() -> ExitCode {
+    let thread = std::thread::Builder::new().name("main".to_owned()).stack_size(STACK_BYTES);
+    match thread.spawn(run) {
+        // What panics has said so.
+        Ok(thread) => thread.join().unwrap_or(ExitCode::from(101)),
+        // No room for that stack: with the one there is, nearly everything works.
+        Err(_) => run(),
+    }
+}
+
+fn run() -> ExitCode {
     let args = Args::parse();
     let result = match args.command {
         Command::Crawl(args) => commands::crawl::run(args),

@@ -58,6 +58,9 @@ use crate::wib::plan::Planner;
 /// Documents of one partition take at most so much memory, however much there is: more is not faster.
 const PARTITION_BYTES_MAX: usize = 4 << 20;
 
+/// For conditions of thousands of terms, which are evaluated by calls as deep. What is not used takes no memory.
+const STACK_BYTES: usize = 64 << 20;
+
 /// So long threads have for stopping.
 const STOPPING: Duration = Duration::from_millis(200);
 
@@ -123,6 +126,7 @@ impl Session {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(options.threads.max(1))
             .thread_name("mattock-query")
+            .thread_stack_size(STACK_BYTES)
             .build()
             .map_err(QueryError::io(Path::new("threads")))?;
         let runtime = Threads(Some(runtime));
@@ -368,9 +372,11 @@ impl Session {
     pub(crate) fn dates(&self, is_sample: bool) -> Result<Dates, QueryError> {
         let Options { as_of_ms, inserted_by_ms, .. } = self.inner.options;
         let inserted_by_ms = match inserted_by_ms {
-            None if is_sample => {
+            given if is_sample => {
                 let settled_ms = self.inner.source.settled_ms.unwrap_or(i64::MAX);
-                self.newest()?.map(|newest_ms| newest_ms.min(settled_ms))
+                // A day that is not over yet, or is still to come, would let in what comes later.
+                let newest_ms = self.newest()?.map(|newest_ms| newest_ms.min(settled_ms));
+                given.into_iter().chain(newest_ms).min()
             }
             given => given,
         };

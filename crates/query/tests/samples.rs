@@ -142,6 +142,10 @@ fn what_is_added_later_is_not_in_a_sample_of_before_however_old_it_is() {
     let text = "[samplingProb=0.5, samplingSeed=3] select name";
     let (first, report) = run(world.session().plan(text, Language::Wib).unwrap());
     assert_eq!(report.dates, Dates { as_of_ms: None, inserted_by_ms: Some(day(12)) });
+    // A date that is still to come is not told: what comes until then would be drawn, too.
+    let until = world.session_with(|options| options.inserted_by_ms = Some(day(99)));
+    let (rows, told) = run(until.plan(text, Language::Wib).unwrap());
+    assert_eq!((rows, told.dates), (first.clone(), report.dates));
     // Visits that were over later, and an archive from years ago.
     world.add((90..150).map(|number| doc(number, 7, Some(13))).collect());
     world.add((150..200).map(|number| doc(number, -4000, Some(14))).collect());

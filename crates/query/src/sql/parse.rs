@@ -11,12 +11,20 @@ use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::parser::{Parser, ParserError};
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 
+use crate::wib::CONDITIONS_MAX;
+
 const DIALECT: GenericDialect = GenericDialect {};
 
 /// The words of a text.
 fn tokens(text: &str) -> Result<Vec<TokenWithSpan>> {
     let tokens = Tokenizer::new(&DIALECT, text).tokenize_with_location();
     let mut tokens = tokens.map_err(|error| DataFusionError::from(ParserError::from(error)))?;
+    let joins = |token: &&TokenWithSpan| matches!(&token.token, Token::Word(word) if matches!(word.keyword, Keyword::AND | Keyword::OR));
+    if tokens.iter().filter(joins).count() >= CONDITIONS_MAX {
+        return plan_err!(
+            "there are more than {CONDITIONS_MAX} conditions; look for many values with `in (…)`"
+        );
+    }
     for token in &mut tokens {
         if let Token::Word(word) = &mut token.token
             && word.keyword == Keyword::CLUSTER

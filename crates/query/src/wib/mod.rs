@@ -29,4 +29,4 @@ mod print;
 
 pub use date::{parse_date, print_date};
 pub use parser::parse;
-pub(crate) use parser::{parse_condition, parse_names};
+pub(crate) use parser::{CONDITIONS_MAX, parse_condition, parse_names};

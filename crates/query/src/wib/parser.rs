@@ -17,9 +17,12 @@ use crate::complaint::{Complaint, Span};
 /// How deep conditions may be nested: deeper ones are nobody's, and would exhaust the stack.
 const DEPTH_MAX: usize = 200;
 
+/// How many conditions one text may have: `a || b || c` is a tree as deep as it is long.
+pub(crate) const CONDITIONS_MAX: usize = 1_000;
+
 /// The queries in `text`.
 pub fn parse(text: &str) -> Result<Vec<Query>, Complaint> {
-    let mut parser = Parser { text, tokens: tokens(text)?, next: 0, depth: 0 };
+    let mut parser = Parser { text, tokens: tokens(text)?, next: 0, depth: 0, conditions: 0 };
     let mut queries = Vec::new();
     loop {
         while parser.take(";") {}
@@ -40,14 +43,14 @@ pub fn parse(text: &str) -> Result<Vec<Query>, Complaint> {
 
 /// The condition that `text` is.
 pub(crate) fn parse_condition(text: &str) -> Result<Condition, Complaint> {
-    let mut parser = Parser { text, tokens: tokens(text)?, next: 0, depth: 0 };
+    let mut parser = Parser { text, tokens: tokens(text)?, next: 0, depth: 0, conditions: 0 };
     let condition = parser.condition()?;
     if parser.peek() == &Token::End { Ok(condition) } else { Err(parser.trailing()) }
 }
 
 /// The names in `text`, with commas between them.
 pub(crate) fn parse_names(text: &str) -> Result<Vec<Placed<String>>, Complaint> {
-    let mut parser = Parser { text, tokens: tokens(text)?, next: 0, depth: 0 };
+    let mut parser = Parser { text, tokens: tokens(text)?, next: 0, depth: 0, conditions: 0 };
     let names = parser.names()?;
     if parser.peek() == &Token::End { Ok(names) } else { Err(parser.expected("a comma")) }
 }
@@ -57,6 +60,7 @@ struct Parser<'a> {
     tokens: Vec<Placed<Token>>,
     next: usize,
     depth: usize,
+    conditions: usize,
 }
 
 impl Parser<'_> {
@@ -266,6 +270,12 @@ impl Parser<'_> {
     }
 
     fn simple(&mut self) -> Result<Condition, Complaint> {
+        self.conditions += 1;
+        if self.conditions > CONDITIONS_MAX {
+            let message = format!("there are more than {CONDITIONS_MAX} conditions");
+            let hint = "look for many words with one `match`, or for many values with `in (…)` in SQL";
+            return Err(Complaint::at(self.text, self.span(), message).hint(hint));
+        }
         if self.calls("match") {
             self.advance();
             self.advance();
@@ -401,6 +411,14 @@ select name, content where
             assert_eq!(&text[span.start..span.end], place, "{text}");
             assert!(complaint.to_string().contains(part), "{text}: {complaint}");
         }
+    }
+
+    #[test]
+    fn more_conditions_than_the_stack_holds_are_refused() {
+        let text = |count: usize| format!("select a where {}", vec!["a = 1"; count].join(" || "));
+        assert!(parse(&text(CONDITIONS_MAX)).is_ok());
+        let complaint = parse(&text(CONDITIONS_MAX + 1)).unwrap_err();
+        assert!(complaint.message.contains("more than 1000 conditions"), "{}", complaint.message);
     }
 
     #[test]
