@@ -170,7 +170,7 @@ impl Export<'_> {
 
     /// Lines of an index, in order. With `moved` records are where they went.
     fn cdxj(&self, out: &mut dyn Write, moved: Option<(&str, &[Moved])>) -> anyhow::Result<u64> {
-        let mut count = 0;
+        let (mut count, mut lines) = (0, SortedLines { out, alike: Vec::new() });
         let namesakes = if moved.is_none() { self.namesakes()? } else { BTreeSet::new() };
         self.rows(COLUMNS, &BY_KEY, &mut |batch, row| {
             let (name, offset, length) = place(batch, row);
@@ -197,10 +197,43 @@ impl Export<'_> {
             };
             count += 1;
             self.bar.set_message(format!("{} lines of the index", HumanCount(count)));
-            mattock_index::cdxj_line(batch, row, new_place, &mut *out)
+            let mut line = Vec::new();
+            mattock_index::cdxj_line(batch, row, new_place, &mut line)?;
+            lines.add(line)
         })?;
-        out.flush()?;
+        lines.finish()?;
         Ok(count)
+    }
+}
+
+/// Lines that come in the order of their first two words: those in which these are the same are sorted by the rest, as `sort` and whoever
+/// merges such files do.
+struct SortedLines<'a> {
+    out: &'a mut dyn Write,
+    /// Lines with the same first words.
+    alike: Vec<Vec<u8>>,
+}
+
+impl SortedLines<'_> {
+    fn add(&mut self, line: Vec<u8>) -> io::Result<()> {
+        let words =
+            |line: &[u8]| line.split(|byte| *byte == b' ').take(2).map(<[u8]>::len).sum::<usize>() + 1;
+        let is_alike = |other: &Vec<u8>| line[..words(&line)] == other[..words(other)];
+        if !self.alike.first().is_none_or(is_alike) {
+            self.write_alike()?;
+        }
+        self.alike.push(line);
+        Ok(())
+    }
+
+    fn write_alike(&mut self) -> io::Result<()> {
+        self.alike.sort_unstable();
+        self.alike.drain(..).try_for_each(|line| self.out.write_all(&line))
+    }
+
+    fn finish(mut self) -> io::Result<()> {
+        self.write_alike()?;
+        self.out.flush()
     }
 }
 
@@ -247,4 +280,23 @@ impl Sink for Rows<'_> {
 /// Where an archive is that rows name.
 fn located(root: &Path, file: &str) -> PathBuf {
     mattock_env::located(root, file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_one_key_and_time_are_sorted_by_the_rest() {
+        let mut out = Vec::new();
+        let mut lines = SortedLines { out: &mut out, alike: Vec::new() };
+        let given = ["a)/ 1 {b", "a)/ 1 {c", "a)/ 1 {a", "a)/ 2 {b", "a)/ 2 {a", "a)/b 1 {z", "a)/b 10 {a"];
+        for line in given {
+            lines.add(format!("{line}\n").into_bytes()).unwrap();
+        }
+        lines.finish().unwrap();
+        let mut sorted: Vec<String> = given.iter().map(|line| format!("{line}\n")).collect();
+        sorted.sort_unstable();
+        assert_eq!(String::from_utf8(out).unwrap(), sorted.concat());
+    }
 }

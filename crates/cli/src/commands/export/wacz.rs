@@ -59,6 +59,8 @@ fn pages(export: &Export<'_>, out: &mut dyn Write) -> anyhow::Result<String> {
     )?;
     let columns = format!("{COLUMNS}, instance, title");
     let mut count = 0;
+    // Captures of a URL within one second have one name, and follow each other.
+    let (mut last, mut alike) = (None, 0);
     let report = export.rows(&columns, &BY_KEY, &mut |batch, row| {
         let text = |name: &str| output::text(batch.column_by_name(name).expect("it was asked for"), row);
         let is_page = text("content_mime_type").is_some_and(|kind| kind.contains("html"));
@@ -66,8 +68,12 @@ fn pages(export: &Export<'_>, out: &mut dyn Write) -> anyhow::Result<String> {
             let time = output::time(batch, row).map(crate::times::text);
             // Validators want a title; a page that has none is known by its URL.
             let title = text("title").filter(|title| !title.is_empty()).or_else(|| text("url"));
+            let instance = text("instance");
+            alike = if instance == last { alike + 1 } else { 1 };
+            let id = instance.as_ref().map(|id| if alike > 1 { format!("{id}-{alike}") } else { id.clone() });
+            last = instance;
             let page = serde_json::json!({
-                "id": text("instance"), "url": text("url"), "ts": time, "title": title,
+                "id": id, "url": text("url"), "ts": time, "title": title,
             });
             writeln!(out, "{page}")?;
             count += 1;
