@@ -71,7 +71,7 @@ impl Repository {
                     .collect()
             }
             Err(CrawlError::NoCrawl { .. } | CrawlError::NotACrawl { .. })
-                if !Manifest::read(&env.files, root)?.parts.is_empty() =>
+                if !Manifest::read(&env.files, root)?.is_empty() =>
             {
                 Vec::new()
             }

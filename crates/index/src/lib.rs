@@ -19,11 +19,13 @@
 //! Costs: some 110 bytes of Parquet a row; some 200 bytes of memory for each row of the part that is being made ([`PART_ROWS`]).
 
 mod cdxj;
+mod contents;
 mod error;
 mod find;
 mod host_parts;
 mod import;
 mod languages;
+mod lost;
 mod manifest;
 mod outcomes;
 mod part;
@@ -39,7 +41,7 @@ mod verify;
 pub use cdxj::{CdxjPlace, cdxj_line};
 pub use error::IndexError;
 pub use find::{FoundInstance, find_imported};
-pub use import::{Foreign, ImportOptions, Imported, Untaken, import};
+pub use import::{Foreign, ImportOptions, Imported, Untaken, import, import_lost};
 pub use manifest::{Covered, Manifest, Part};
 pub use outcomes::{Outcomes, outcomes_schema};
 pub use part::PartWriter;
@@ -51,4 +53,4 @@ pub use shelf::importing_since_ms;
 pub use snapshot::{
     IndexOptions, LedgerSource, Snapshot, TAIL_ROWS, TAIL_ROWS_MAX, Updated, forget, rebuild, update,
 };
-pub use verify::{IndexCheck, check_index, forget_lost_imports};
+pub use verify::{IndexCheck, check_index};

@@ -26,6 +26,9 @@ pub struct Manifest {
     pub covered: Vec<Covered>,
     /// Foreign archive files that are in them.
     pub imported: Vec<String>,
+    /// Foreign archive files whose rows were lost, all or some of them, and that could not be read again so far.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lost: Vec<String>,
     /// Grows with every part that was ever begun.
     pub next: u64,
     /// What publications know this repository by; empty until there is one.
@@ -57,6 +60,9 @@ pub struct Part {
     /// CRC-32 of all of it; parts of earlier versions have none.
     #[serde(default)]
     pub sum: Option<u32>,
+    /// Foreign archive files that its rows are of, so that these are known when it is damaged; none if earlier versions wrote it, or it is of a crawl.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub archives: Vec<String>,
 }
 
 /// How far a ledger is indexed.
@@ -139,6 +145,11 @@ impl Manifest {
     /// When the newest of their rows was inserted, as far as they say, in ms since 1970.
     pub(crate) fn newest_ms(&self) -> Option<i64> {
         self.parts.iter().filter_map(|part| part.inserted_ms).max()
+    }
+
+    /// Whether nothing is known of any document.
+    pub fn is_empty(&self) -> bool {
+        self.parts.is_empty() && self.lost.is_empty()
     }
 
     /// All rows of all parts.

@@ -35,6 +35,9 @@ pub(crate) struct Shelf<'a> {
     /// What comes into the list next: parts, and the names of files.
     parts: Vec<Part>,
     taken: Vec<String>,
+    /// What leaves the list when they come: parts that are not as they were written, and files whose rows were in those and cannot be had again now.
+    replaced: Vec<String>,
+    lost: Vec<String>,
     /// When these are inserted, in ms since 1970.
     inserted_ms: Option<i64>,
     number: u64,
@@ -67,6 +70,8 @@ impl<'a> Shelf<'a> {
             list,
             parts: Vec::new(),
             taken: Vec::new(),
+            replaced: Vec::new(),
+            lost: Vec::new(),
             inserted_ms: None,
             number: 0,
         })
@@ -75,6 +80,21 @@ impl<'a> Shelf<'a> {
     /// Whether a file was taken before.
     pub(crate) fn knows(&self, name: &str) -> bool {
         self.list.imported.iter().chain(&self.taken).any(|known| known == name)
+    }
+
+    /// What is in the list so far.
+    pub(crate) fn list(&self) -> &Manifest {
+        &self.list
+    }
+
+    /// These parts go when what is put here takes their place.
+    pub(crate) fn replace(&mut self, parts: &[Part]) {
+        self.replaced.extend(parts.iter().map(|part| part.file.clone()));
+    }
+
+    /// Rows of this file went with parts that are replaced, and it cannot be read again now: its name stays noted.
+    pub(crate) fn lose(&mut self, name: &str) {
+        self.lost.push(name.to_owned());
     }
 
     /// All documents of a file are in what was, or will be, put here.
@@ -136,9 +156,23 @@ impl<'a> Shelf<'a> {
             }
             list.parts.push(part);
         }
+        list.parts.retain(|part| !self.replaced.contains(&part.file));
+        // Each name once, and either here or there.
+        let named = |names: &[String], name: &String| names.contains(name);
+        list.lost.retain(|name| !named(&self.taken, name));
+        list.imported.retain(|name| !named(&self.taken, name) && !named(&self.lost, name));
         list.imported.append(&mut self.taken);
+        self.lost.retain(|name| !named(&list.lost, name));
+        list.lost.append(&mut self.lost);
         list.write(self.files, &self.repository)?;
         self.list = list;
+        for name in self.replaced.drain(..) {
+            let path = self.directory.join(name);
+            // That it is missing may be why it was replaced.
+            if self.files.entry(&path).map_err(IndexError::io("look at", &path))?.is_some() {
+                self.files.remove_file(&path).map_err(IndexError::io("remove", &path))?;
+            }
+        }
         self.inserted_ms = None;
         self.tell(None)
     }

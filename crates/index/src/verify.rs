@@ -1,16 +1,14 @@
-//! Whether parts are as they were written, and what to do if imported ones are not.
+//! Whether parts are as they were written.
 
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use mattock_env::{Files, OpenMode, located};
+use mattock_env::{Files, OpenMode};
 use serde::Serialize;
 
 use crate::error::IndexError;
-use crate::import::Foreign;
 use crate::manifest::{Manifest, Part};
-use crate::snapshot::wait_for_lock;
 
 const CHUNK_BYTES: usize = 1 << 20;
 
@@ -44,8 +42,12 @@ pub fn check_index(files: &Files, repository: &Path) -> Option<IndexCheck> {
             return Some(found);
         }
     };
-    if manifest.parts.is_empty() {
+    if manifest.is_empty() {
         return None;
+    }
+    for name in &manifest.lost {
+        let advice = "`mattock index --rebuild` takes it again once it is there";
+        found.problems.push(format!("the rows of {name}, which was imported, are lost: {advice}"));
     }
     for part in &manifest.parts {
         let path = directory.join(&part.file);
@@ -117,26 +119,4 @@ pub(crate) fn lost_parts(
         Some(lost(manifest, directory.join(&part.file), what))
     });
     Ok(wrong.collect())
-}
-
-/// Forgets all that was imported, if a part of it is not as it was written, and gives what has to be imported again.
-pub fn forget_lost_imports(files: &Files, repository: &Path) -> Result<Vec<Foreign>, IndexError> {
-    let directory = Manifest::directory(repository);
-    let _lock = wait_for_lock(files, &directory)?;
-    let mut manifest = Manifest::read(files, repository)?;
-    let is_lost = |part: &&Part| part.imported && verified(files, &directory.join(&part.file), part).is_err();
-    if !manifest.parts.iter().any(|part| is_lost(&part)) {
-        return Ok(Vec::new());
-    }
-    let gone: Vec<PathBuf> =
-        manifest.parts.iter().filter(|part| part.imported).map(|part| directory.join(&part.file)).collect();
-    manifest.parts.retain(|part| !part.imported);
-    let names = std::mem::take(&mut manifest.imported);
-    manifest.write(files, repository)?;
-    for path in gone {
-        if files.entry(&path).map_err(IndexError::io("look at", &path))?.is_some() {
-            files.remove_file(&path).map_err(IndexError::io("remove", &path))?;
-        }
-    }
-    Ok(names.into_iter().map(|name| Foreign { path: located(repository, &name), name }).collect())
 }

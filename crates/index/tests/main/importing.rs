@@ -10,7 +10,7 @@ use mattock_env::sim::Simulation;
 use mattock_env::{Env, OpenMode, UnixTime};
 use mattock_index::{
     Foreign, ImportOptions, Imported, IndexError, IndexOptions, Snapshot, check_index, find_imported, forget,
-    forget_lost_imports, import, update,
+    import, import_lost, update,
 };
 use mattock_repository::{Digest, Page, RecordFetcher, WarcWriter, WriterOptions};
 use mattock_weburl::WebUrl;
@@ -20,6 +20,15 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 fn taken(env: &Env, root: &Path, foreign: &[Foreign]) -> Imported {
     let options = ImportOptions::named("foreign");
     import(&env.files, root, foreign, &options, &|| env.clock.unix(), |_, _| {}).unwrap()
+}
+
+/// Imports again what is lost: the files it is about, and what became of them.
+fn again(env: &Env, root: &Path) -> Option<(Vec<Foreign>, Imported)> {
+    let (mut lost, options) = (Vec::new(), ImportOptions::named("foreign"));
+    let found = |foreign: &[Foreign]| lost = foreign.to_vec();
+    let imported =
+        import_lost(&env.files, root, &options, &|| env.clock.unix(), found, |_, _| {}).unwrap()?;
+    Some((lost, imported))
 }
 
 /// Pages of an archive; where each begins, and where it ends.
@@ -397,11 +406,9 @@ fn parts_that_are_lost_or_damaged_are_told_and_imported_again() {
         assert!(cut.contains("another length") && cut.contains("--rebuild"), "{cut}");
         env.files.remove_file(&part).unwrap();
         assert!(Snapshot::open(&env.files, root, &[], &IndexOptions::default()).is_err());
-        let again = forget_lost_imports(&env.files, root).unwrap();
-        assert_eq!(again, foreign);
-        taken(&env, root, &again);
+        assert_eq!(again(&env, root).unwrap().0, foreign);
         assert_eq!(rows(&env, root).len(), 40);
-        assert_eq!(forget_lost_imports(&env.files, root).unwrap(), []);
+        assert!(again(&env, root).is_none());
     });
 }
 

@@ -1,0 +1,104 @@
+//! What becomes of imported rows when parts of the index are damaged, and archives are not there.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on may say so by a panic")]
+
+use std::path::PathBuf;
+
+use mattock_env::Files;
+
+use crate::process::Scratch;
+
+/// An archive of pages with these names.
+fn archive(scratch: &Scratch, file: &str, names: &[&str]) {
+    let page = |name: &&str| {
+        let http =
+            format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<title>{name}</title><p>Spades.");
+        format!(
+            "WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://a-sim.com/{name}\r\nWARC-Date: 2026-01-02T03:04:05Z\r\n\
+             WARC-Record-ID: <urn:test:{name}>\r\nContent-Type: application/http\r\nContent-Length: {}\r\n\r\n{http}\r\n\r\n",
+            http.len()
+        )
+    };
+    scratch.write(file, &names.iter().map(page).collect::<String>());
+}
+
+/// Runs, and gives the exit code and all that was said.
+fn run(scratch: &Scratch, arguments: &[&str]) -> (Option<i32>, String) {
+    let output = scratch.mattock(arguments);
+    let said = [output.stderr, output.stdout].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    (output.status.code(), said.concat())
+}
+
+#[track_caller]
+fn ends(scratch: &Scratch, code: i32, arguments: &[&str]) -> String {
+    let (ended, said) = run(scratch, arguments);
+    assert_eq!(ended, Some(code), "{arguments:?}: {said}");
+    said
+}
+
+fn names(scratch: &Scratch) -> Vec<String> {
+    let sql = "select url from documents order by url";
+    let said = ends(scratch, 0, &["query", "site", "--sql", sql, "--format", "csv", "--quiet"]);
+    said.lines().skip(1).filter_map(|url| Some(url.rsplit_once('/')?.1.to_owned())).collect()
+}
+
+/// Changes one byte of a file.
+fn damage(scratch: &Scratch, file: &str, at: usize) {
+    let path = scratch.path().join(file);
+    let mut bytes = Files::real().read(&path).unwrap();
+    bytes[at] ^= 1;
+    Files::real().write_atomic(&path, &bytes).unwrap();
+}
+
+fn moved(scratch: &Scratch, from: &str, to: &str) {
+    let path = |name: &str| -> PathBuf { scratch.path().join(name) };
+    Files::real().rename(&path(from), &path(to)).unwrap();
+}
+
+#[test]
+fn a_rebuild_keeps_what_is_whole_and_notes_what_it_cannot_reach() {
+    let scratch = Scratch::new("imported_lost_partly");
+    archive(&scratch, "one.warc", &["a", "b"]);
+    archive(&scratch, "two.warc", &["c"]);
+    for file in ["one.warc", "two.warc"] {
+        ends(&scratch, 0, &["import", "site", file]);
+    }
+    // The other one's archive is not needed.
+    damage(&scratch, "site/index/part-000002.parquet", 100);
+    moved(&scratch, "one.warc", "away.warc");
+    let said = ends(&scratch, 0, &["index", "site", "--rebuild"]);
+    assert!(said.contains("1 archive(s) are imported again"), "{said}");
+    assert_eq!(names(&scratch), ["a", "b", "c"]);
+    assert!(scratch.is_there("site/index/part-000001.parquet"));
+
+    // And one that is needed is taken when it is there again.
+    damage(&scratch, "site/index/part-000001.parquet", 100);
+    for _ in 0..2 {
+        let said = ends(&scratch, 1, &["index", "site", "--rebuild"]);
+        assert!(said.contains("one.warc cannot be read") && said.contains("put them back"), "{said}");
+        assert_eq!(names(&scratch), ["c"]);
+        let said = ends(&scratch, 1, &["check", "site"]);
+        assert!(said.contains("one.warc, which was imported, are lost"), "{said}");
+    }
+    moved(&scratch, "away.warc", "one.warc");
+    ends(&scratch, 0, &["index", "site", "--rebuild"]);
+    assert_eq!(names(&scratch), ["a", "b", "c"]);
+    ends(&scratch, 0, &["check", "site"]);
+}
+
+#[test]
+fn a_repository_of_which_all_is_lost_is_still_one() {
+    let scratch = Scratch::new("imported_lost_wholly");
+    archive(&scratch, "one.warc", &["a", "b"]);
+    ends(&scratch, 0, &["import", "site", "one.warc"]);
+    damage(&scratch, "site/index/part-000001.parquet", 100);
+    moved(&scratch, "one.warc", "away.warc");
+    ends(&scratch, 1, &["index", "site", "--rebuild"]);
+    ends(&scratch, 1, &["check", "site"]);
+    assert_eq!(names(&scratch), [""; 0]);
+    moved(&scratch, "away.warc", "one.warc");
+    // An import takes it as well.
+    ends(&scratch, 0, &["import", "site", "one.warc"]);
+    assert_eq!(names(&scratch), ["a", "b"]);
+    ends(&scratch, 0, &["index", "site", "--rebuild"]);
+    ends(&scratch, 0, &["check", "site"]);
+}
