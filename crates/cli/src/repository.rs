@@ -76,6 +76,10 @@ impl Repository {
                 Vec::new()
             }
             Err(CrawlError::NoCrawl { .. } | CrawlError::NotACrawl { .. }) => {
+                if Manifest::is_lost(&env.files, root)? {
+                    let path = Manifest::directory(root).join("INDEX");
+                    return Err(IndexError::Lost { path }.into());
+                }
                 let message = "there is no repository: neither a crawl (crawl.toml) nor documents of imported archives (index/INDEX); `mattock import` takes archives in";
                 return Err(Usage(format!("{}: {message}", given.display())).into());
             }
@@ -126,6 +130,11 @@ impl Repository {
     /// The files of the crawl's archive, as rows name them, and what of them is committed.
     pub(crate) fn archives(&self) -> &[(String, u64)] {
         &self.archives
+    }
+
+    /// Whether a crawl's ledgers are there, to make its parts from.
+    pub(crate) fn has_ledgers(&self) -> bool {
+        !self.ledgers.is_empty()
     }
 
     fn has_archives(&self) -> bool {

@@ -29,7 +29,7 @@ pub enum IndexError {
         why: String,
     },
     /// Made by a newer program.
-    #[error("{path} is of version {version}; this program reads version {known}: mattock index --rebuild makes it anew (what was imported is then imported again), or use the program that wrote it", path = path.display())]
+    #[error("{path} is of version {version}; this program reads version {known}: mattock index --rebuild makes it anew (of parts that this program cannot read, archives are imported again), or use the program that wrote it", path = path.display())]
     Version {
         /// The file.
         path: PathBuf,
@@ -66,9 +66,15 @@ pub enum IndexError {
         path: PathBuf,
     },
     /// There are parts, but no list of them.
-    #[error("{path} is missing, though there are parts: `mattock index --rebuild` begins anew; what was imported has to be imported again", path = path.display())]
+    #[error("{path} is missing, though there are parts: `mattock index --rebuild` makes it of them again", path = path.display())]
     Lost {
         /// The list.
+        path: PathBuf,
+    },
+    /// A list that only its repository can make again.
+    #[error("{path} was published, and its list of parts is damaged: publish the repository that it was published from again", path = path.display())]
+    Published {
+        /// The publication.
         path: PathBuf,
     },
     /// A part is missing, or not as it was written.

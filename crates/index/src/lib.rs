@@ -31,6 +31,7 @@ mod outcomes;
 mod part;
 mod pending;
 mod publish;
+mod recover;
 mod rows;
 mod schema;
 mod shelf;
@@ -47,10 +48,11 @@ pub use outcomes::{Outcomes, outcomes_schema};
 pub use part::PartWriter;
 pub use pending::PART_ROWS;
 pub use publish::{Published, Sending, identify, publish};
+pub use recover::{Recovered, recover};
 pub use rows::{Instance, PLACES_MAX, Rows};
 pub use schema::{COMMON_CRAWL_COLUMNS, schema};
 pub use shelf::importing_since_ms;
 pub use snapshot::{
-    IndexOptions, LedgerSource, Snapshot, TAIL_ROWS, TAIL_ROWS_MAX, Updated, forget, rebuild, update,
+    IndexOptions, LedgerSource, Snapshot, TAIL_ROWS, TAIL_ROWS_MAX, Updated, rebuild, update,
 };
 pub use verify::{IndexCheck, check_index};

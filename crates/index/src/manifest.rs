@@ -102,8 +102,16 @@ impl Manifest {
         decode(&bytes, &path)
     }
 
+    /// What can be read of a damaged list, which need not be true.
+    pub(crate) fn hints(files: &Files, repository: &Path) -> Manifest {
+        let bytes = files.read(&Manifest::path(repository)).unwrap_or_default();
+        let text = String::from_utf8_lossy(&bytes);
+        let json = text.split_once('\n').map_or("", |(_, json)| json);
+        serde_json::from_str(json).unwrap_or_default()
+    }
+
     /// Whether a repository has parts and no list of them: it was lost, and what to do about it is not for who only asks.
-    pub(crate) fn is_lost(files: &Files, repository: &Path) -> Result<bool, IndexError> {
+    pub fn is_lost(files: &Files, repository: &Path) -> Result<bool, IndexError> {
         let directory = Manifest::directory(repository);
         if is_url(repository)
             || Manifest::is_there(files, repository)?

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use mattock_env::{Files, OpenMode};
+use mattock_env::{File, Files, OpenMode};
 use serde::Serialize;
 
 use crate::error::IndexError;
@@ -81,17 +81,29 @@ pub(crate) fn verified(files: &Files, path: &Path, part: &Part) -> Result<(), &'
     if file.len().map_err(unreadable)? != part.bytes {
         return Err("has another length than it was written with");
     }
+    let (_, sum) = sum_of(&file, part.bytes).map_err(unreadable)?;
+    match part.sum {
+        Some(expected) if sum != expected => Err("is damaged: its checksum is wrong"),
+        _ => Ok(()),
+    }
+}
+
+/// The length and the checksum of a file.
+pub(crate) fn sum(files: &Files, path: &Path) -> io::Result<(u64, u32)> {
+    let file = files.open(path, OpenMode::Read)?;
+    let bytes = file.len()?;
+    sum_of(&file, bytes)
+}
+
+fn sum_of(file: &File, bytes: u64) -> io::Result<(u64, u32)> {
     let (mut sum, mut at, mut chunk) = (crc32fast::Hasher::new(), 0, vec![0; CHUNK_BYTES]);
-    while at < part.bytes {
-        let count = CHUNK_BYTES.min((part.bytes - at) as usize);
-        file.read_exact_at(&mut chunk[..count], at).map_err(unreadable)?;
+    while at < bytes {
+        let count = CHUNK_BYTES.min((bytes - at) as usize);
+        file.read_exact_at(&mut chunk[..count], at)?;
         sum.update(&chunk[..count]);
         at += count as u64;
     }
-    match part.sum {
-        Some(expected) if sum.finalize() != expected => Err("is damaged: its checksum is wrong"),
-        _ => Ok(()),
-    }
+    Ok((bytes, sum.finalize()))
 }
 
 /// Parts that are missing or cut off, as a list of the directory shows it.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use indicatif::{HumanBytes, HumanCount, ProgressBar};
 use mattock_env::{Env, is_url};
-use mattock_index::{Foreign, ImportOptions, Manifest};
+use mattock_index::{Foreign, ImportOptions, Manifest, Recovered, Updated};
 use mattock_query::Cancel;
 
 use crate::args::repository::IndexArgs;
@@ -18,15 +18,13 @@ const STOPPED: &str = "Stopped: the parts are as they were, and the same command
 
 pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Ended> {
     let Places { env, .. } = Places::new();
-    let repository = Repository::open(&env, &args.dir)?;
     let is_published = || Manifest::read(&env.files, &args.dir).is_ok_and(|list| !list.origin.is_empty());
     if args.rebuild && (is_url(&args.dir) || is_published()) {
         let message = "what was published has no ledgers: rebuild the index of the crawl's directory, and publish it again";
         return Err(Usage(message.into()).into());
     }
-    if args.rebuild && mattock_index::forget(&env.files, &args.dir)? {
-        say!("warning: the list of parts could not be read; what was imported has to be imported again");
-    }
+    let recovered = if args.rebuild { recover(&env, &args.dir)? } else { None };
+    let repository = Repository::open(&env, &args.dir)?;
     let bar = ProgressBar::new_spinner();
     let cancel = progress::interruptible();
     let is_all_there = !args.rebuild || import_again(&env, &args.dir, &cancel, &bar)?;
@@ -40,6 +38,8 @@ pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Ended> {
         bar.set_message(format!("{} rows", HumanCount(bar.position())));
     };
     let updated = match args.rebuild {
+        // What the list was made of is all there is.
+        true if recovered.is_some() && !repository.has_ledgers() => Updated::default(),
         true => repository.rebuild(progress)?,
         false => repository.index(1, progress)?,
     };
@@ -60,7 +60,26 @@ pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Ended> {
         HumanBytes(bytes),
         Manifest::directory(&args.dir).display()
     );
-    Ok(if is_all_there { Ended::Done } else { Ended::Failed })
+    let is_known = recovered.is_none_or(|recovered| recovered.unreadable.is_empty());
+    Ok(if is_known && is_all_there { Ended::Done } else { Ended::Failed })
+}
+
+/// Makes a list of parts again, if it is damaged or lost.
+fn recover(env: &Env, dir: &Path) -> anyhow::Result<Option<Recovered>> {
+    let Some(recovered) = mattock_index::recover(&env.files, dir)? else { return Ok(None) };
+    say!(
+        "The list of parts was damaged or lost: {} part(s) with {} rows say themselves what is in them.",
+        recovered.parts,
+        HumanCount(recovered.rows)
+    );
+    for path in &recovered.unreadable {
+        say!(
+            "warning: {} is damaged, and nobody knows what was in it: archives that were imported from elsewhere, and that no row names now, \
+             have to be imported again (`mattock import`)",
+            path.display()
+        );
+    }
+    Ok(Some(recovered))
 }
 
 /// Reads archives again whose rows are lost: whether all of them are there again.

@@ -102,3 +102,54 @@ fn a_repository_of_which_all_is_lost_is_still_one() {
     ends(&scratch, 0, &["index", "site", "--rebuild"]);
     ends(&scratch, 0, &["check", "site"]);
 }
+
+#[test]
+fn a_lost_list_is_made_of_the_parts_again() {
+    let scratch = Scratch::new("imported_list_lost");
+    archive(&scratch, "one.warc", &["a", "b"]);
+    archive(&scratch, "two.warc", &["c"]);
+    for file in ["one.warc", "two.warc"] {
+        ends(&scratch, 0, &["import", "site", file]);
+    }
+    // Its archive is not needed for that.
+    moved(&scratch, "one.warc", "away.warc");
+    damage(&scratch, "site/index/INDEX", 40);
+    assert!(ends(&scratch, 1, &["query", "site", "select name"]).contains("INDEX is damaged"));
+    let said = ends(&scratch, 0, &["index", "site", "--rebuild"]);
+    assert!(said.contains("2 part(s) with 3 rows say themselves what is in them"), "{said}");
+    assert_eq!(names(&scratch), ["a", "b", "c"]);
+
+    Files::real().remove_file(&scratch.path().join("site/index/INDEX")).unwrap();
+    assert!(ends(&scratch, 1, &["query", "site", "select name"]).contains("INDEX is missing, though"));
+    ends(&scratch, 0, &["index", "site", "--rebuild"]);
+    assert_eq!(names(&scratch), ["a", "b", "c"]);
+    let again = ends(&scratch, 0, &["import", "site", "two.warc"]);
+    assert!(again.contains("1 file(s) were there already"), "{again}");
+
+    // What nobody knows any more is told once.
+    damage(&scratch, "site/index/part-000001.parquet", 5);
+    let bytes = Files::real().read(&scratch.path().join("site/index/part-000001.parquet")).unwrap();
+    let cut = &bytes[..bytes.len() / 2];
+    Files::real().write_atomic(&scratch.path().join("site/index/part-000001.parquet"), cut).unwrap();
+    Files::real().remove_file(&scratch.path().join("site/index/INDEX")).unwrap();
+    let said = ends(&scratch, 1, &["index", "site", "--rebuild"]);
+    assert!(said.contains("part-000001.parquet is damaged") && said.contains("mattock import"), "{said}");
+    assert_eq!(names(&scratch), ["c"]);
+    moved(&scratch, "away.warc", "one.warc");
+    ends(&scratch, 0, &["import", "site", "one.warc", "two.warc"]);
+    assert_eq!(names(&scratch), ["a", "b", "c"]);
+    ends(&scratch, 0, &["check", "site"]);
+}
+
+#[test]
+fn a_crawl_whose_list_is_damaged_keeps_what_was_imported() {
+    let scratch = Scratch::new("imported_list_beside");
+    // Nothing at this address may be connected to.
+    scratch.mattock(&["crawl", "--out", "site", "--retries", "0", "--quiet", "http://127.0.0.1:9/"]);
+    archive(&scratch, "one.warc", &["a", "b"]);
+    ends(&scratch, 0, &["import", "site", "one.warc"]);
+    moved(&scratch, "one.warc", "away.warc");
+    damage(&scratch, "site/index/INDEX", 25);
+    ends(&scratch, 0, &["index", "site", "--rebuild"]);
+    assert_eq!(names(&scratch), ["a", "b"]);
+}

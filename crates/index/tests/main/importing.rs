@@ -9,8 +9,8 @@ use arrow_array::types::{Int32Type, Int64Type, TimestampMillisecondType};
 use mattock_env::sim::Simulation;
 use mattock_env::{Env, OpenMode, UnixTime};
 use mattock_index::{
-    Foreign, ImportOptions, Imported, IndexError, IndexOptions, Snapshot, check_index, find_imported, forget,
-    import, import_lost, update,
+    Foreign, ImportOptions, Imported, IndexError, IndexOptions, Snapshot, check_index, find_imported, import,
+    import_lost, recover, update,
 };
 use mattock_repository::{Digest, Page, RecordFetcher, WarcWriter, WriterOptions};
 use mattock_weburl::WebUrl;
@@ -425,7 +425,9 @@ fn without_a_list_nothing_is_removed() {
         let lost = Snapshot::open(&env.files, root, &[], &IndexOptions::default());
         assert!(matches!(lost, Err(IndexError::Lost { .. })));
         assert!(env.files.entry(&part).unwrap().is_some());
-        assert!(forget(&env.files, root).unwrap(), "imports have to be made again");
+        let recovered = recover(&env.files, root).unwrap().unwrap();
+        assert_eq!((recovered.parts, recovered.rows, recovered.lost), (1, 5, 0));
+        assert_eq!((rows(&env, root).len(), recover(&env.files, root).unwrap()), (5, None));
         assert!(update(&env.files, root, &[], &IndexOptions::default(), 1, |_| {}).is_ok());
     });
 }

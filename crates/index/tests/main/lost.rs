@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use mattock_env::Env;
 use mattock_env::sim::Simulation;
-use mattock_index::{Foreign, ImportOptions, Imported, Manifest, check_index, import, import_lost};
+use mattock_index::{Foreign, ImportOptions, Imported, Manifest, check_index, import, import_lost, recover};
 
 const ROOT: &str = "/repository";
 
@@ -101,5 +101,45 @@ fn of_parts_that_do_not_name_their_archives_the_order_tells() {
         let (lost, imported) = again(&env, || {}).unwrap();
         assert_eq!((lost.as_slice(), imported.instances), (&all[1..2], 1));
         assert_eq!((list(&env).rows(), again(&env, || {}).is_none()), (3, true));
+    });
+}
+
+#[test]
+fn a_list_is_made_again_of_parts_with_every_row_once() {
+    Simulation::new(1).run(|env| async move {
+        let all = ["one", "two", "three"].map(|name| {
+            let foreign = archive(&env, &format!("/elsewhere/{name}.warc"), &[name, "again"]);
+            take(&env, std::slice::from_ref(&foreign));
+            foreign
+        });
+        // Who replaced a part was killed before the old one was removed.
+        let old = env.files.read(&index("part-000001.parquet")).unwrap();
+        damage(&env, "part-000001.parquet");
+        again(&env, || {}).unwrap();
+        env.files.write_atomic(&index("part-000001.parquet"), &old).unwrap();
+        let whole = list(&env);
+        let text = env.files.read(&index("INDEX")).unwrap();
+        for at in (0..text.len()).step_by(7) {
+            let mut bytes = text.clone();
+            bytes[at] ^= 1;
+            env.files.write_atomic(&index("INDEX"), &bytes).unwrap();
+            env.files.write_atomic(&index("part-000001.parquet"), &old).unwrap();
+            let recovered = recover(&env.files, Path::new(ROOT)).unwrap().unwrap();
+            assert_eq!((recovered.parts, recovered.rows), (3, 6), "{at}: {recovered:?}");
+            assert_eq!(recovered.unreadable.len() + recovered.lost, 0, "{at}: {recovered:?}");
+            let list = list(&env);
+            assert_eq!((list.rows(), list.imported.len()), (6, 3), "{at}");
+            assert!(list.next >= whole.next, "{at}");
+            assert_eq!(check_index(&env.files, Path::new(ROOT)).unwrap().problems, [""; 0], "{at}");
+            assert_eq!(take(&env, &all).known, 3, "{at}");
+        }
+        // A part that is gone as well comes from its archive.
+        let mut bytes = text.clone();
+        bytes[20] ^= 1;
+        env.files.write_atomic(&index("INDEX"), &bytes).unwrap();
+        env.files.remove_file(&index("part-000002.parquet")).unwrap();
+        assert_eq!(recover(&env.files, Path::new(ROOT)).unwrap().unwrap().lost, 1);
+        let (lost, imported) = again(&env, || {}).unwrap();
+        assert_eq!((lost.as_slice(), imported.instances, list(&env).rows()), (&all[1..2], 2, 6));
     });
 }
