@@ -7,6 +7,10 @@ use mattock_repository::RepositoryError;
 
 use crate::snapshot::TAIL_ROWS_MAX;
 
+/// What is said of an archive whose rows are of one that it replaced.
+pub(crate) const ANOTHER: &str = "is another file than the one that was imported by this name, which rows of the index are of: give it another name and \
+     import that, and put the old one back if its documents are wanted";
+
 /// Says which file, and what can be done.
 #[derive(Debug, thiserror::Error)]
 pub enum IndexError {
@@ -70,6 +74,12 @@ pub enum IndexError {
     Lost {
         /// The list.
         path: PathBuf,
+    },
+    /// Rows were made of an archive that had another content.
+    #[error("{name} {ANOTHER}")]
+    Replaced {
+        /// The archive.
+        name: String,
     },
     /// A list that only its repository can make again.
     #[error("{path} was published, and its list of parts is damaged: publish the repository that it was published from again", path = path.display())]

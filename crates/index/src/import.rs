@@ -13,10 +13,10 @@ use mattock_extract::sniff;
 use mattock_repository::record::spelled_digest;
 use mattock_repository::{Details, Digest, RecordType, RepositoryError, StoredRecord, Truncated, WarcReader};
 
-use crate::error::IndexError;
+use crate::error::{ANOTHER, IndexError};
 use crate::languages::Languages;
 use crate::lost::{Known, Lost};
-use crate::manifest::Manifest;
+use crate::manifest::{Extent, Manifest};
 use crate::pending::Pending;
 use crate::rows::Instance;
 use crate::shelf::Shelf;
@@ -64,6 +64,8 @@ pub struct Imported {
     pub untaken: Vec<Untaken>,
     /// And how many there are.
     pub untaken_count: u64,
+    /// Files that are others than those that were imported by their names: nothing was taken of them.
+    pub replaced: u64,
     /// Files whose rows are lost, and that cannot be had again now.
     pub lost: Vec<PathBuf>,
 }
@@ -110,29 +112,58 @@ pub fn import(
 ) -> Result<Imported, IndexError> {
     let mut shelf = Shelf::open(files, repository, now)?;
     let mut taking = Taking::new(options);
+    let mut known = None;
     for one in foreign {
-        if shelf.knows(&one.name) {
+        if shelf.has_just_taken(&one.name) {
             taking.imported.known += 1;
             continue;
         }
-        // Of what was lost, some may be there.
-        let there = match shelf.list().lost.contains(&one.name) {
-            true => Known::new(files, repository, shelf.list(), &[])?.offsets(&one.name)?,
+        let extent = Extent::of(files, &one.path)?;
+        let before = shelf.list().extents.get(&one.name).copied();
+        let is_whole = shelf.list().imported.contains(&one.name);
+        if is_whole && before == Some(extent) {
+            taking.imported.known += 1;
+            continue;
+        }
+        // It has grown, or some of it is lost, or nobody noted what it was like: its rows are not taken twice.
+        let there = match shelf.knows(&one.name) {
+            true => {
+                let found = match &known {
+                    Some(found) => found,
+                    None => known.insert(Known::new(files, repository, shelf.list(), &[])?),
+                };
+                found.offsets(&one.name)?
+            }
             false => BTreeSet::new(),
         };
-        if taking.take_file(files, &mut shelf, one, there, &mut progress)? {
-            shelf.took(&one.name);
+        let had_rows = there.len();
+        if let Some(before) = before.filter(|_| had_rows > 0)
+            && !before.is_begin_of(extent, files, &one.path)?
+        {
+            taking.imported.leave(&one.name, 0, ANOTHER);
+            taking.imported.replaced += 1;
+            continue;
+        }
+        let instances = taking.imported.instances;
+        let is_taken = taking.take_file(files, &mut shelf, one, there, &mut progress)?;
+        if taking.met < had_rows {
+            return Err(IndexError::Replaced { name: one.name.clone() });
+        }
+        if is_taken {
+            shelf.took(&one.name, extent);
+            taking.imported.known += u64::from(is_whole && taking.imported.instances == instances);
         }
         if taking.pending.len() >= ENOUGH_ROWS {
             shelf.put(&mut taking.pending)?;
             shelf.commit()?;
+            known = None;
         }
     }
     if taking.pending.len() > 0 {
         shelf.put(&mut taking.pending)?;
     }
     // Also if nothing was taken, so that there is a repository.
-    if taking.imported.known < foreign.len() as u64 {
+    if taking.imported.known < foreign.len() as u64 || shelf.has_taken() {
         shelf.commit()?;
     }
     Ok(taking.imported)
@@ -163,12 +194,23 @@ pub fn import_lost(
     for one in &lost.archives {
         // A disk that is not there just now is no reason to forget what is on it.
         let is_there = matches!(files.entry(&one.path), Ok(Some(_)));
+        let mut extent = Extent::of(files, &one.path).ok().filter(|_| is_there);
         let there = known.offsets(&one.name)?;
-        if is_there && taking.take_file(files, &mut shelf, one, there, &mut progress)? {
-            shelf.took(&one.name);
-        } else {
-            shelf.lose(&one.name);
-            taking.imported.lost.push(one.path.clone());
+        let before = shelf.list().extents.get(&one.name).copied();
+        if let (Some(now), Some(before)) = (extent, before.filter(|_| !there.is_empty()))
+            && !before.is_begin_of(now, files, &one.path)?
+        {
+            taking.imported.leave(&one.name, 0, ANOTHER);
+            extent = None;
+        }
+        match extent {
+            Some(extent) if taking.take_file(files, &mut shelf, one, there, &mut progress)? => {
+                shelf.took(&one.name, extent);
+            }
+            _ => {
+                shelf.lose(&one.name);
+                taking.imported.lost.push(one.path.clone());
+            }
         }
     }
     if taking.pending.len() > 0 {
@@ -191,6 +233,8 @@ struct Taking<'a> {
     last: String,
     /// Where documents of the file begin that have rows already.
     there: BTreeSet<u64>,
+    /// How many of these were met.
+    met: usize,
     /// Finds out in which languages documents are, if it is asked for.
     languages: Option<Languages>,
 }
@@ -203,6 +247,7 @@ impl<'a> Taking<'a> {
             imported: Imported::default(),
             last: String::new(),
             there: BTreeSet::new(),
+            met: 0,
             languages: options.languages.then(Languages::new),
         }
     }
@@ -218,7 +263,7 @@ impl<'a> Taking<'a> {
     ) -> Result<bool, IndexError> {
         let (records, instances) = (self.imported.records, self.imported.instances);
         let (untaken, had_rows) = (self.imported.untaken_count, !there.is_empty());
-        self.there = there;
+        (self.there, self.met) = (there, 0);
         self.last.clear();
         let mut reader = WarcReader::open(files, &one.path)?.go_on_behind_damage();
         loop {
@@ -263,6 +308,7 @@ impl<'a> Taking<'a> {
         if is_document(record) {
             self.last.clear();
             if self.there.contains(&record.offset) {
+                self.met += 1;
                 return Ok(());
             }
             if self.take_document(record, file)? {

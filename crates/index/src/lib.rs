@@ -43,7 +43,7 @@ pub use cdxj::{CdxjPlace, cdxj_line};
 pub use error::IndexError;
 pub use find::{FoundInstance, find_imported};
 pub use import::{Foreign, ImportOptions, Imported, Untaken, import, import_lost};
-pub use manifest::{Covered, Manifest, Part};
+pub use manifest::{Covered, Extent, Manifest, Part};
 pub use outcomes::{Outcomes, outcomes_schema};
 pub use part::PartWriter;
 pub use pending::PART_ROWS;

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use mattock_env::{File, Files, OpenMode, UnixTime, is_url};
 
 use crate::error::IndexError;
-use crate::manifest::{Manifest, Part};
+use crate::manifest::{Extent, Manifest, Part};
 use crate::pending::Pending;
 use crate::snapshot::{listed, remove_strays, wait_for_lock};
 
@@ -34,7 +34,7 @@ pub(crate) struct Shelf<'a> {
     list: Manifest,
     /// What comes into the list next: parts, and the names of files.
     parts: Vec<Part>,
-    taken: Vec<String>,
+    taken: Vec<(String, Extent)>,
     /// What leaves the list when they come: parts that are not as they were written, and files whose rows were in those and cannot be had again now.
     replaced: Vec<String>,
     lost: Vec<String>,
@@ -77,9 +77,19 @@ impl<'a> Shelf<'a> {
         })
     }
 
-    /// Whether a file was taken before.
+    /// Whether a file was taken just now.
+    pub(crate) fn has_just_taken(&self, name: &str) -> bool {
+        self.taken.iter().any(|(taken, _)| taken == name)
+    }
+
+    /// Whether files were taken that the list does not have so.
+    pub(crate) fn has_taken(&self) -> bool {
+        !self.taken.is_empty()
+    }
+
+    /// Whether rows of a file may be in the list.
     pub(crate) fn knows(&self, name: &str) -> bool {
-        self.list.imported.iter().chain(&self.taken).any(|known| known == name)
+        self.list.imported.iter().chain(&self.list.lost).any(|known| known == name)
     }
 
     /// What is in the list so far.
@@ -97,9 +107,9 @@ impl<'a> Shelf<'a> {
         self.lost.push(name.to_owned());
     }
 
-    /// All documents of a file are in what was, or will be, put here.
-    pub(crate) fn took(&mut self, name: &str) {
-        self.taken.push(name.to_owned());
+    /// All documents of a file are in what was, or will be, put here; it was like this before it was read.
+    pub(crate) fn took(&mut self, name: &str, extent: Extent) {
+        self.taken.push((name.to_owned(), extent));
     }
 
     /// Makes a part of what waits.
@@ -158,11 +168,13 @@ impl<'a> Shelf<'a> {
         }
         list.parts.retain(|part| !self.replaced.contains(&part.file));
         // Each name once, and either here or there.
-        let named = |names: &[String], name: &String| names.contains(name);
-        list.lost.retain(|name| !named(&self.taken, name));
-        list.imported.retain(|name| !named(&self.taken, name) && !named(&self.lost, name));
-        list.imported.append(&mut self.taken);
-        self.lost.retain(|name| !named(&list.lost, name));
+        let is_taken = |name: &String| self.taken.iter().any(|(taken, _)| taken == name);
+        list.lost.retain(|name| !is_taken(name) && !self.lost.contains(name));
+        list.imported.retain(|name| !is_taken(name) && !self.lost.contains(name));
+        for (name, extent) in self.taken.drain(..) {
+            list.extents.insert(name.clone(), extent);
+            list.imported.push(name);
+        }
         list.lost.append(&mut self.lost);
         list.write(self.files, &self.repository)?;
         self.list = list;

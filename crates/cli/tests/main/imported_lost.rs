@@ -153,3 +153,25 @@ fn a_crawl_whose_list_is_damaged_keeps_what_was_imported() {
     ends(&scratch, 0, &["index", "site", "--rebuild"]);
     assert_eq!(names(&scratch), ["a", "b"]);
 }
+
+#[test]
+fn an_archive_that_grew_is_taken_on_and_another_one_is_refused() {
+    let scratch = Scratch::new("imported_grown");
+    archive(&scratch, "one.warc", &["a", "b"]);
+    ends(&scratch, 0, &["import", "site", "one.warc"]);
+    archive(&scratch, "one.warc", &["a", "b", "c", "d"]);
+    assert!(ends(&scratch, 1, &["check", "site"]).contains("it has grown by"));
+    let said = ends(&scratch, 0, &["import", "site", "one.warc"]);
+    assert!(said.contains("2 instances (0 revisits) of 1 file(s)"), "{said}");
+    assert_eq!(names(&scratch), ["a", "b", "c", "d"]);
+    assert!(ends(&scratch, 0, &["import", "site", "one.warc"]).contains("1 file(s) were there already"));
+    ends(&scratch, 0, &["check", "site"]);
+    // Of the same length, longer and shorter.
+    archive(&scratch, "two.warc", &["z"]);
+    for other in [&["a", "b", "c", "e"][..], &["a", "b", "x", "d", "e"], &["a", "b"]] {
+        archive(&scratch, "one.warc", other);
+        let said = ends(&scratch, 1, &["import", "site", "one.warc", "two.warc"]);
+        assert!(said.contains("one.warc at 0: is another file") && said.contains("another name"), "{said}");
+        assert_eq!(names(&scratch), ["a", "b", "c", "d", "z"]);
+    }
+}

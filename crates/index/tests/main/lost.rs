@@ -143,3 +143,34 @@ fn a_list_is_made_again_of_parts_with_every_row_once() {
         assert_eq!((lost.as_slice(), imported.instances, list(&env).rows()), (&all[1..2], 2, 6));
     });
 }
+
+/// As earlier versions wrote it.
+#[test]
+fn of_an_archive_that_nobody_noted_anything_of_no_row_is_taken_twice() {
+    Simulation::new(1).run(|env| async move {
+        let names = ["a", "b", "c"];
+        let one = [archive(&env, "/elsewhere/one.warc", &names[..2])];
+        take(&env, &one);
+        let forget = || {
+            let text = String::from_utf8(env.files.read(&index("INDEX")).unwrap()).unwrap();
+            let mut json: serde_json::Value = serde_json::from_str(text.split_once('\n').unwrap().1).unwrap();
+            json.as_object_mut().unwrap().remove("extents").unwrap();
+            let json = serde_json::to_string_pretty(&json).unwrap();
+            let text = format!("MATTOCK-INDEX 4 {:08x}\n{json}\n", crc32fast::hash(json.as_bytes()));
+            env.files.write_atomic(&index("INDEX"), text.as_bytes()).unwrap();
+        };
+        forget();
+        let same = take(&env, &one);
+        assert_eq!((same.known, same.instances, same.records, list(&env).rows()), (1, 0, 2, 2));
+        assert_eq!((take(&env, &one).records, list(&env).extents.len()), (0, 1), "it is noted now");
+        forget();
+        archive(&env, "/elsewhere/one.warc", &names);
+        assert_eq!((take(&env, &one).instances, list(&env).rows()), (1, 3));
+        forget();
+        archive(&env, "/elsewhere/one.warc", &["longer", "b", "c"]);
+        let (options, now) = (ImportOptions::named("foreign"), || env.clock.unix());
+        let refused = import(&env.files, Path::new(ROOT), &one, &options, &now, |_, _| {}).unwrap_err();
+        assert!(refused.to_string().contains("is another file"), "{refused}");
+        assert_eq!((list(&env).rows(), list(&env).imported.len()), (3, 1));
+    });
+}
