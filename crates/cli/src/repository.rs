@@ -167,6 +167,12 @@ impl Repository {
                 snapshot.damaged()
             );
         }
+        if !snapshot.lost().is_empty() {
+            say!(
+                "warning: rows of {} imported archive(s) are lost: `mattock index --rebuild` imports again those that are there, and `mattock check` names them",
+                snapshot.lost().len()
+            );
+        }
         if snapshot.rows() == 0 && self.ledgers.is_empty() && !self.in_use && self.has_archives() {
             say!(
                 "warning: there are archives, but neither a checkpoint of the crawl nor an index; `mattock import` makes an index of them in \

@@ -148,6 +148,11 @@ impl Snapshot {
         self.damaged
     }
 
+    /// Imported archives of which rows are missing, until they are imported again.
+    pub fn lost(&self) -> &[String] {
+        &self.manifest.lost
+    }
+
     /// Where the file is that a row names.
     pub fn archive(&self, warc_filename: &str) -> PathBuf {
         located(&self.repository, warc_filename)
