@@ -71,11 +71,15 @@ impl Repository {
                     .collect()
             }
             Err(CrawlError::NoCrawl { .. } | CrawlError::NotACrawl { .. })
-                if !Manifest::read(&env.files, root)?.parts.is_empty() =>
+                if !Manifest::read(&env.files, root)?.is_empty() =>
             {
                 Vec::new()
             }
             Err(CrawlError::NoCrawl { .. } | CrawlError::NotACrawl { .. }) => {
+                if Manifest::is_lost(&env.files, root)? {
+                    let path = Manifest::directory(root).join("INDEX");
+                    return Err(IndexError::Lost { path }.into());
+                }
                 let message = "there is no repository: neither a crawl (crawl.toml) nor documents of imported archives (index/INDEX); `mattock import` takes archives in";
                 return Err(Usage(format!("{}: {message}", given.display())).into());
             }
@@ -128,6 +132,11 @@ impl Repository {
         &self.archives
     }
 
+    /// Whether a crawl's ledgers are there, to make its parts from.
+    pub(crate) fn has_ledgers(&self) -> bool {
+        !self.ledgers.is_empty()
+    }
+
     fn has_archives(&self) -> bool {
         !is_url(&self.root)
             && self.env.files.list(&self.root.join(ARCHIVE)).is_ok_and(|files| !files.is_empty())
@@ -156,6 +165,12 @@ impl Repository {
             say!(
                 "warning: {} block(s) of ledgers cannot be read, and their rows are missing: `mattock check` says more",
                 snapshot.damaged()
+            );
+        }
+        if !snapshot.lost().is_empty() {
+            say!(
+                "warning: rows of {} imported archive(s) are lost: `mattock index --rebuild` imports again those that are there, and `mattock check` names them",
+                snapshot.lost().len()
             );
         }
         if snapshot.rows() == 0 && self.ledgers.is_empty() && !self.in_use && self.has_archives() {

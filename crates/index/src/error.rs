@@ -7,6 +7,10 @@ use mattock_repository::RepositoryError;
 
 use crate::snapshot::TAIL_ROWS_MAX;
 
+/// What is said of an archive whose rows are of one that it replaced.
+pub(crate) const ANOTHER: &str = "is another file than the one that was imported by this name, which rows of the index are of: give it another name and \
+     import that, and put the old one back if its documents are wanted";
+
 /// Says which file, and what can be done.
 #[derive(Debug, thiserror::Error)]
 pub enum IndexError {
@@ -29,7 +33,7 @@ pub enum IndexError {
         why: String,
     },
     /// Made by a newer program.
-    #[error("{path} is of version {version}; this program reads version {known}: mattock index --rebuild makes it anew (what was imported is then imported again), or use the program that wrote it", path = path.display())]
+    #[error("{path} is of version {version}; this program reads version {known}: mattock index --rebuild makes it anew (of parts that this program cannot read, archives are imported again), or use the program that wrote it", path = path.display())]
     Version {
         /// The file.
         path: PathBuf,
@@ -66,9 +70,21 @@ pub enum IndexError {
         path: PathBuf,
     },
     /// There are parts, but no list of them.
-    #[error("{path} is missing, though there are parts: `mattock index --rebuild` begins anew; what was imported has to be imported again", path = path.display())]
+    #[error("{path} is missing, though there are parts: `mattock index --rebuild` makes it of them again", path = path.display())]
     Lost {
         /// The list.
+        path: PathBuf,
+    },
+    /// Rows were made of an archive that had another content.
+    #[error("{name} {ANOTHER}")]
+    Replaced {
+        /// The archive.
+        name: String,
+    },
+    /// A list that only its repository can make again.
+    #[error("{path} was published, and its list of parts is damaged: publish the repository that it was published from again", path = path.display())]
+    Published {
+        /// The publication.
         path: PathBuf,
     },
     /// A part is missing, or not as it was written.

@@ -57,9 +57,7 @@ pub fn find_imported(
     let mut found = Vec::new();
     for part in manifest.parts.iter().filter(|part| part.imported) {
         let path = directory.join(&part.file);
-        let file = files.open(&path, OpenMode::Read).map_err(IndexError::io("open", &path))?;
-        let length = file.len().map_err(IndexError::io("measure", &path))?;
-        rows_of(Chunks { file: Arc::new(file), length }, &key, |row| found.push(row))
+        rows_of(Chunks::open(files, &path)?, &key, |row| found.push(row))
             .map_err(|source| IndexError::Parquet { path, source })?;
     }
     // The key is that of other URLs, too.
@@ -125,9 +123,17 @@ fn may_hold(group: &RowGroupMetaData, key: &str) -> bool {
 
 /// A file as Parquet readers take it.
 #[derive(Clone)]
-struct Chunks {
+pub(crate) struct Chunks {
     file: Arc<File>,
     length: u64,
+}
+
+impl Chunks {
+    pub(crate) fn open(files: &Files, path: &Path) -> Result<Chunks, IndexError> {
+        let file = files.open(path, OpenMode::Read).map_err(IndexError::io("open", path))?;
+        let length = file.len().map_err(IndexError::io("measure", path))?;
+        Ok(Chunks { file: Arc::new(file), length })
+    }
 }
 
 impl Length for Chunks {
@@ -151,7 +157,7 @@ impl ChunkReader for Chunks {
 }
 
 /// From a place on.
-struct Reading {
+pub(crate) struct Reading {
     file: Arc<File>,
     at: u64,
 }

@@ -5,6 +5,7 @@
 //! (`told.rs`) becomes part of its row. A file counts as imported once all its
 //! rows are in parts that `INDEX` names (`shelf.rs`); interrupted before that, it is imported anew the next time.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use mattock_env::{Files, UnixTime};
@@ -12,8 +13,10 @@ use mattock_extract::sniff;
 use mattock_repository::record::spelled_digest;
 use mattock_repository::{Details, Digest, RecordType, RepositoryError, StoredRecord, Truncated, WarcReader};
 
-use crate::error::IndexError;
+use crate::error::{ANOTHER, IndexError};
 use crate::languages::Languages;
+use crate::lost::{Known, Lost};
+use crate::manifest::{Extent, Manifest};
 use crate::pending::Pending;
 use crate::rows::Instance;
 use crate::shelf::Shelf;
@@ -61,6 +64,10 @@ pub struct Imported {
     pub untaken: Vec<Untaken>,
     /// And how many there are.
     pub untaken_count: u64,
+    /// Files that are others than those that were imported by their names: nothing was taken of them.
+    pub replaced: u64,
+    /// Files whose rows are lost, and that cannot be had again now.
+    pub lost: Vec<PathBuf>,
 }
 
 /// Dates that columns of other tools have numbers for, which are nanoseconds in 64 bits.
@@ -104,67 +111,113 @@ pub fn import(
     mut progress: impl FnMut(&Foreign, u64),
 ) -> Result<Imported, IndexError> {
     let mut shelf = Shelf::open(files, repository, now)?;
-    let mut taking = Taking {
-        crawl: &options.crawl,
-        pending: Pending::new(&options.crawl),
-        imported: Imported::default(),
-        last: String::new(),
-        languages: options.languages.then(Languages::new),
-    };
+    let mut taking = Taking::new(options);
+    let mut known = None;
     for one in foreign {
-        if shelf.knows(&one.name) {
+        if shelf.has_just_taken(&one.name) {
             taking.imported.known += 1;
             continue;
         }
-        let before = taking.imported.clone();
-        let mut reader = WarcReader::open(files, &one.path)?.go_on_behind_damage();
-        loop {
-            match reader.next_record() {
-                Ok(Some(record)) => {
-                    taking.imported.records += 1;
-                    progress(one, record.offset);
-                    // Not before all is told of the last one.
-                    if taking.pending.is_full() && is_document(&record) {
-                        shelf.put(&mut taking.pending)?;
-                    }
-                    taking.take(&record, one)?;
-                }
-                Ok(None) => break,
-                Err(error @ RepositoryError::Io { .. }) => return Err(error.into()),
-                Err(error) => {
-                    taking.imported.leave(&one.name, error.offset().unwrap_or_default(), error.to_string())
-                }
-            }
+        let extent = Extent::of(files, &one.path)?;
+        let before = shelf.list().extents.get(&one.name).copied();
+        let is_whole = shelf.list().imported.contains(&one.name);
+        if is_whole && before == Some(extent) {
+            taking.imported.known += 1;
+            continue;
         }
-        let records = taking.imported.records - before.records;
-        match taking.imported.instances - before.instances {
-            // What nothing was taken of can be asked for again, and says why.
-            0 if records == 0 && taking.imported.untaken_count == before.untaken_count => {
-                taking.imported.leave(&one.name, 0, "it is empty");
+        // It has grown, or some of it is lost, or nobody noted what it was like: its rows are not taken twice.
+        let there = match shelf.knows(&one.name) {
+            true => {
+                let found = match &known {
+                    Some(found) => found,
+                    None => known.insert(Known::new(files, repository, shelf.list(), &[])?),
+                };
+                found.offsets(&one.name)?
             }
-            0 => taking.imported.leave(
-                &one.name,
-                0,
-                format!("no document was taken of it, of {records} record(s)"),
-            ),
-            _ => {
-                taking.imported.files += 1;
-                shelf.took(&one.name);
-            }
+            false => BTreeSet::new(),
+        };
+        let had_rows = there.len();
+        if let Some(before) = before.filter(|_| had_rows > 0)
+            && !before.is_begin_of(extent, files, &one.path)?
+        {
+            taking.imported.leave(&one.name, 0, ANOTHER);
+            taking.imported.replaced += 1;
+            continue;
+        }
+        let instances = taking.imported.instances;
+        let is_taken = taking.take_file(files, &mut shelf, one, there, &mut progress)?;
+        if taking.met < had_rows {
+            return Err(IndexError::Replaced { name: one.name.clone() });
+        }
+        if is_taken {
+            shelf.took(&one.name, extent);
+            taking.imported.known += u64::from(is_whole && taking.imported.instances == instances);
         }
         if taking.pending.len() >= ENOUGH_ROWS {
             shelf.put(&mut taking.pending)?;
             shelf.commit()?;
+            known = None;
         }
     }
     if taking.pending.len() > 0 {
         shelf.put(&mut taking.pending)?;
     }
     // Also if nothing was taken, so that there is a repository.
-    if taking.imported.known < foreign.len() as u64 {
+    if taking.imported.known < foreign.len() as u64 || shelf.has_taken() {
         shelf.commit()?;
     }
     Ok(taking.imported)
+}
+
+/// Imports again what is lost of imported files: that of which parts are not as they were written, and what could not be read the last time.
+/// Parts that are whole stay. `found` hears which files it is about, if there are any; else `None` is the answer.
+///
+/// The new parts take the place of the old ones in one step, once all are there: interrupted before that, all is as it was.
+pub fn import_lost(
+    files: &Files,
+    repository: &Path,
+    options: &ImportOptions,
+    now: &dyn Fn() -> UnixTime,
+    found: impl FnOnce(&[Foreign]),
+    mut progress: impl FnMut(&Foreign, u64),
+) -> Result<Option<Imported>, IndexError> {
+    // Others may be importing, which matters only if there is something to do.
+    if Lost::find(files, repository, &Manifest::read(files, repository)?)?.is_empty() {
+        return Ok(None);
+    }
+    let mut shelf = Shelf::open(files, repository, now)?;
+    let lost = Lost::find(files, repository, shelf.list())?;
+    let known = Known::new(files, repository, shelf.list(), &lost.parts)?;
+    found(&lost.archives);
+    shelf.replace(&lost.parts);
+    let mut taking = Taking::new(options);
+    for one in &lost.archives {
+        // A disk that is not there just now is no reason to forget what is on it.
+        let is_there = matches!(files.entry(&one.path), Ok(Some(_)));
+        let mut extent = Extent::of(files, &one.path).ok().filter(|_| is_there);
+        let there = known.offsets(&one.name)?;
+        let before = shelf.list().extents.get(&one.name).copied();
+        if let (Some(now), Some(before)) = (extent, before.filter(|_| !there.is_empty()))
+            && !before.is_begin_of(now, files, &one.path)?
+        {
+            taking.imported.leave(&one.name, 0, ANOTHER);
+            extent = None;
+        }
+        match extent {
+            Some(extent) if taking.take_file(files, &mut shelf, one, there, &mut progress)? => {
+                shelf.took(&one.name, extent);
+            }
+            _ => {
+                shelf.lose(&one.name);
+                taking.imported.lost.push(one.path.clone());
+            }
+        }
+    }
+    if taking.pending.len() > 0 {
+        shelf.put(&mut taking.pending)?;
+    }
+    shelf.commit()?;
+    Ok(Some(taking.imported))
 }
 
 fn is_document(record: &StoredRecord<'_>) -> bool {
@@ -178,14 +231,86 @@ struct Taking<'a> {
     imported: Imported,
     /// The name of the record that was taken last, while more may be told of it; else it is empty.
     last: String,
+    /// Where documents of the file begin that have rows already.
+    there: BTreeSet<u64>,
+    /// How many of these were met.
+    met: usize,
     /// Finds out in which languages documents are, if it is asked for.
     languages: Option<Languages>,
 }
 
-impl Taking<'_> {
+impl<'a> Taking<'a> {
+    fn new(options: &'a ImportOptions) -> Taking<'a> {
+        Taking {
+            crawl: &options.crawl,
+            pending: Pending::new(&options.crawl),
+            imported: Imported::default(),
+            last: String::new(),
+            there: BTreeSet::new(),
+            met: 0,
+            languages: options.languages.then(Languages::new),
+        }
+    }
+
+    /// Takes all documents of a file but those that are `there`, and says whether all of it has come in so.
+    fn take_file(
+        &mut self,
+        files: &Files,
+        shelf: &mut Shelf<'_>,
+        one: &Foreign,
+        there: BTreeSet<u64>,
+        progress: &mut impl FnMut(&Foreign, u64),
+    ) -> Result<bool, IndexError> {
+        let (records, instances) = (self.imported.records, self.imported.instances);
+        let (untaken, had_rows) = (self.imported.untaken_count, !there.is_empty());
+        (self.there, self.met) = (there, 0);
+        self.last.clear();
+        let mut reader = WarcReader::open(files, &one.path)?.go_on_behind_damage();
+        loop {
+            match reader.next_record() {
+                Ok(Some(record)) => {
+                    self.imported.records += 1;
+                    progress(one, record.offset);
+                    // Not before all is told of the last one.
+                    if self.pending.is_full() && is_document(&record) {
+                        shelf.put(&mut self.pending)?;
+                    }
+                    self.take(&record, one)?;
+                }
+                Ok(None) => break,
+                Err(error @ RepositoryError::Io { .. }) => return Err(error.into()),
+                Err(error) => {
+                    self.imported.leave(&one.name, error.offset().unwrap_or_default(), error.to_string())
+                }
+            }
+        }
+        let records = self.imported.records - records;
+        match self.imported.instances - instances {
+            0 if had_rows => return Ok(true),
+            // What nothing was taken of can be asked for again, and says why.
+            0 if records == 0 && self.imported.untaken_count == untaken => {
+                self.imported.leave(&one.name, 0, "it is empty");
+            }
+            0 => self.imported.leave(
+                &one.name,
+                0,
+                format!("no document was taken of it, of {records} record(s)"),
+            ),
+            _ => {
+                self.imported.files += 1;
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     fn take(&mut self, record: &StoredRecord<'_>, file: &Foreign) -> Result<(), IndexError> {
         if is_document(record) {
             self.last.clear();
+            if self.there.contains(&record.offset) {
+                self.met += 1;
+                return Ok(());
+            }
             if self.take_document(record, file)? {
                 self.last.push_str(record.fields.get("WARC-Record-ID").unwrap_or_default());
             }

@@ -19,16 +19,19 @@
 //! Costs: some 110 bytes of Parquet a row; some 200 bytes of memory for each row of the part that is being made ([`PART_ROWS`]).
 
 mod cdxj;
+mod contents;
 mod error;
 mod find;
 mod host_parts;
 mod import;
 mod languages;
+mod lost;
 mod manifest;
 mod outcomes;
 mod part;
 mod pending;
 mod publish;
+mod recover;
 mod rows;
 mod schema;
 mod shelf;
@@ -39,16 +42,17 @@ mod verify;
 pub use cdxj::{CdxjPlace, cdxj_line};
 pub use error::IndexError;
 pub use find::{FoundInstance, find_imported};
-pub use import::{Foreign, ImportOptions, Imported, Untaken, import};
-pub use manifest::{Covered, Manifest, Part};
+pub use import::{Foreign, ImportOptions, Imported, Untaken, import, import_lost};
+pub use manifest::{Covered, Extent, Manifest, Part};
 pub use outcomes::{Outcomes, outcomes_schema};
 pub use part::PartWriter;
 pub use pending::PART_ROWS;
 pub use publish::{Published, Sending, identify, publish};
+pub use recover::{Recovered, recover};
 pub use rows::{Instance, PLACES_MAX, Rows};
 pub use schema::{COMMON_CRAWL_COLUMNS, schema};
 pub use shelf::importing_since_ms;
 pub use snapshot::{
-    IndexOptions, LedgerSource, Snapshot, TAIL_ROWS, TAIL_ROWS_MAX, Updated, forget, rebuild, update,
+    IndexOptions, LedgerSource, Snapshot, TAIL_ROWS, TAIL_ROWS_MAX, Updated, rebuild, update,
 };
-pub use verify::{IndexCheck, check_index, forget_lost_imports};
+pub use verify::{IndexCheck, check_index};

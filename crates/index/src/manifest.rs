@@ -2,14 +2,18 @@
 //!
 //! One line `MATTOCK-INDEX version crc32`, then JSON, which the checksum is of. Version 2 has the keys of replay tools in `url_surtkey`;
 //! version 3 has `url_key` and `via_key` in place of a column `via` that was always null; version 4 has `insertion_time`. A list of version 3 is
-//! read, and its parts go on to count: what their rows lack follows from what they have.
+//! read, and its parts go on to count: what their rows lack follows from what they have. Keys that a program does not know it leaves out, and
+//! does without those that an earlier one left out.
 
+use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
 
-use mattock_env::{Files, is_url};
+use mattock_env::{Files, OpenMode, is_url};
 use serde::{Deserialize, Serialize};
 
 use crate::error::IndexError;
+use crate::snapshot::seal;
 
 const MAGIC: &str = "MATTOCK-INDEX";
 const VERSION: u32 = 4;
@@ -26,6 +30,12 @@ pub struct Manifest {
     pub covered: Vec<Covered>,
     /// Foreign archive files that are in them.
     pub imported: Vec<String>,
+    /// What each of them was like when it was imported, so that it is seen when one grows; earlier versions did not note it.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub extents: BTreeMap<String, Extent>,
+    /// Foreign archive files whose rows were lost, all or some of them, and that could not be read again so far.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lost: Vec<String>,
     /// Grows with every part that was ever begun.
     pub next: u64,
     /// What publications know this repository by; empty until there is one.
@@ -57,6 +67,37 @@ pub struct Part {
     /// CRC-32 of all of it; parts of earlier versions have none.
     #[serde(default)]
     pub sum: Option<u32>,
+    /// Foreign archive files that its rows are of, so that these are known when it is damaged; none if earlier versions wrote it, or it is of a crawl.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub archives: Vec<String>,
+}
+
+/// What a foreign archive file was like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Extent {
+    /// Its length.
+    pub bytes: u64,
+    /// Checksum of its last bytes: a file of that length with other ones was replaced.
+    pub seal: u32,
+}
+
+impl Extent {
+    /// That of a file now.
+    pub(crate) fn of(files: &Files, path: &Path) -> Result<Extent, IndexError> {
+        let measure = || -> io::Result<Extent> {
+            let bytes = files.open(path, OpenMode::Read)?.len()?;
+            Ok(Extent { bytes, seal: seal(files, path, bytes)? })
+        };
+        measure().map_err(IndexError::io("read", path))
+    }
+
+    /// Whether a file that is like `now` is this one, be it that it has grown.
+    pub(crate) fn is_begin_of(self, now: Extent, files: &Files, path: &Path) -> Result<bool, IndexError> {
+        match self.bytes < now.bytes {
+            true => Ok(seal(files, path, self.bytes).map_err(IndexError::io("read", path))? == self.seal),
+            false => Ok(self == now),
+        }
+    }
 }
 
 /// How far a ledger is indexed.
@@ -96,8 +137,16 @@ impl Manifest {
         decode(&bytes, &path)
     }
 
+    /// What can be read of a damaged list, which need not be true.
+    pub(crate) fn hints(files: &Files, repository: &Path) -> Manifest {
+        let bytes = files.read(&Manifest::path(repository)).unwrap_or_default();
+        let text = String::from_utf8_lossy(&bytes);
+        let json = text.split_once('\n').map_or("", |(_, json)| json);
+        serde_json::from_str(json).unwrap_or_default()
+    }
+
     /// Whether a repository has parts and no list of them: it was lost, and what to do about it is not for who only asks.
-    pub(crate) fn is_lost(files: &Files, repository: &Path) -> Result<bool, IndexError> {
+    pub fn is_lost(files: &Files, repository: &Path) -> Result<bool, IndexError> {
         let directory = Manifest::directory(repository);
         if is_url(repository)
             || Manifest::is_there(files, repository)?
@@ -139,6 +188,11 @@ impl Manifest {
     /// When the newest of their rows was inserted, as far as they say, in ms since 1970.
     pub(crate) fn newest_ms(&self) -> Option<i64> {
         self.parts.iter().filter_map(|part| part.inserted_ms).max()
+    }
+
+    /// Whether nothing is known of any document.
+    pub fn is_empty(&self) -> bool {
+        self.parts.is_empty() && self.lost.is_empty()
     }
 
     /// All rows of all parts.

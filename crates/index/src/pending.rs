@@ -119,8 +119,9 @@ impl Pending {
         let (rows, imported) = (self.order.len() as u64, imported_ms.is_some());
         self.bytes.clear();
         self.order.clear();
-        self.files.clear();
-        Ok(Part { file, rows, bytes, imported, inserted_ms: newest_ms, languages, sum: Some(sum) })
+        let archives = std::mem::take(&mut self.files);
+        let archives = if imported { archives } else { Vec::new() };
+        Ok(Part { file, rows, bytes, imported, inserted_ms: newest_ms, languages, sum: Some(sum), archives })
     }
 }
 

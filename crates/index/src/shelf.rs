@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use mattock_env::{File, Files, OpenMode, UnixTime, is_url};
 
 use crate::error::IndexError;
-use crate::manifest::{Manifest, Part};
+use crate::manifest::{Extent, Manifest, Part};
 use crate::pending::Pending;
 use crate::snapshot::{listed, remove_strays, wait_for_lock};
 
@@ -34,7 +34,10 @@ pub(crate) struct Shelf<'a> {
     list: Manifest,
     /// What comes into the list next: parts, and the names of files.
     parts: Vec<Part>,
-    taken: Vec<String>,
+    taken: Vec<(String, Extent)>,
+    /// What leaves the list when they come: parts that are not as they were written, and files whose rows were in those and cannot be had again now.
+    replaced: Vec<String>,
+    lost: Vec<String>,
     /// When these are inserted, in ms since 1970.
     inserted_ms: Option<i64>,
     number: u64,
@@ -67,19 +70,46 @@ impl<'a> Shelf<'a> {
             list,
             parts: Vec::new(),
             taken: Vec::new(),
+            replaced: Vec::new(),
+            lost: Vec::new(),
             inserted_ms: None,
             number: 0,
         })
     }
 
-    /// Whether a file was taken before.
-    pub(crate) fn knows(&self, name: &str) -> bool {
-        self.list.imported.iter().chain(&self.taken).any(|known| known == name)
+    /// Whether a file was taken just now.
+    pub(crate) fn has_just_taken(&self, name: &str) -> bool {
+        self.taken.iter().any(|(taken, _)| taken == name)
     }
 
-    /// All documents of a file are in what was, or will be, put here.
-    pub(crate) fn took(&mut self, name: &str) {
-        self.taken.push(name.to_owned());
+    /// Whether files were taken that the list does not have so.
+    pub(crate) fn has_taken(&self) -> bool {
+        !self.taken.is_empty()
+    }
+
+    /// Whether rows of a file may be in the list.
+    pub(crate) fn knows(&self, name: &str) -> bool {
+        self.list.imported.iter().chain(&self.list.lost).any(|known| known == name)
+    }
+
+    /// What is in the list so far.
+    pub(crate) fn list(&self) -> &Manifest {
+        &self.list
+    }
+
+    /// These parts go when what is put here takes their place.
+    pub(crate) fn replace(&mut self, parts: &[Part]) {
+        self.replaced.extend(parts.iter().map(|part| part.file.clone()));
+    }
+
+    /// Rows of this file went with parts that are replaced, and it cannot be read again now: its name stays noted.
+    pub(crate) fn lose(&mut self, name: &str) {
+        self.lost.push(name.to_owned());
+    }
+
+    /// All documents of a file are in what was, or will be, put here; it was like this before it was read.
+    pub(crate) fn took(&mut self, name: &str, extent: Extent) {
+        self.taken.push((name.to_owned(), extent));
     }
 
     /// Makes a part of what waits.
@@ -136,9 +166,25 @@ impl<'a> Shelf<'a> {
             }
             list.parts.push(part);
         }
-        list.imported.append(&mut self.taken);
+        list.parts.retain(|part| !self.replaced.contains(&part.file));
+        // Each name once, and either here or there.
+        let is_taken = |name: &String| self.taken.iter().any(|(taken, _)| taken == name);
+        list.lost.retain(|name| !is_taken(name) && !self.lost.contains(name));
+        list.imported.retain(|name| !is_taken(name) && !self.lost.contains(name));
+        for (name, extent) in self.taken.drain(..) {
+            list.extents.insert(name.clone(), extent);
+            list.imported.push(name);
+        }
+        list.lost.append(&mut self.lost);
         list.write(self.files, &self.repository)?;
         self.list = list;
+        for name in self.replaced.drain(..) {
+            let path = self.directory.join(name);
+            // That it is missing may be why it was replaced.
+            if self.files.entry(&path).map_err(IndexError::io("look at", &path))?.is_some() {
+                self.files.remove_file(&path).map_err(IndexError::io("remove", &path))?;
+            }
+        }
         self.inserted_ms = None;
         self.tell(None)
     }

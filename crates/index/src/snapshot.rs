@@ -148,6 +148,11 @@ impl Snapshot {
         self.damaged
     }
 
+    /// Imported archives of which rows are missing, until they are imported again.
+    pub fn lost(&self) -> &[String] {
+        &self.manifest.lost
+    }
+
     /// Where the file is that a row names.
     pub fn archive(&self, warc_filename: &str) -> PathBuf {
         located(&self.repository, warc_filename)
@@ -289,26 +294,6 @@ pub(crate) fn listed(files: &Files, repository: &Path) -> Result<Manifest, Index
         manifest.write(files, repository)?;
     }
     Ok(manifest)
-}
-
-/// Gives up a list of parts that cannot be read, or is lost, and imported files with it: whether that was so. The next [`update`] makes parts again.
-pub fn forget(files: &Files, repository: &Path) -> Result<bool, IndexError> {
-    let directory = Manifest::directory(repository);
-    files.create_dir_all(&directory).map_err(IndexError::io("create", &directory))?;
-    let _lock = lock(files, &directory)?;
-    match Manifest::read(files, repository) {
-        Ok(_) if !Manifest::is_lost(files, repository)? => return Ok(false),
-        Ok(_) | Err(IndexError::Damaged { .. } | IndexError::Version { .. }) => {}
-        Err(error) => return Err(error),
-    }
-    let mut manifest = Manifest::default();
-    let entries = files.list(&directory).map_err(IndexError::io("list", &directory))?;
-    // A name is never used twice, whatever the list said.
-    let numbers = entries.iter().filter_map(|entry| entry.name.strip_prefix("part-")?.get(..6)?.parse().ok());
-    manifest.next = numbers.max().unwrap_or(0).max(manifest.next);
-    manifest.write(files, repository)?;
-    remove_strays(files, &directory, &manifest)?;
-    Ok(true)
 }
 
 /// Removes parts that `INDEX` does not name: who was killed before it could has left them, and readers of `*.parquet` would take them for

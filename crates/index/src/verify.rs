@@ -1,16 +1,14 @@
-//! Whether parts are as they were written, and what to do if imported ones are not.
+//! Whether parts are as they were written.
 
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use mattock_env::{Files, OpenMode, located};
+use mattock_env::{File, Files, OpenMode};
 use serde::Serialize;
 
 use crate::error::IndexError;
-use crate::import::Foreign;
 use crate::manifest::{Manifest, Part};
-use crate::snapshot::wait_for_lock;
 
 const CHUNK_BYTES: usize = 1 << 20;
 
@@ -44,8 +42,12 @@ pub fn check_index(files: &Files, repository: &Path) -> Option<IndexCheck> {
             return Some(found);
         }
     };
-    if manifest.parts.is_empty() {
+    if manifest.is_empty() {
         return None;
+    }
+    for name in &manifest.lost {
+        let advice = "`mattock index --rebuild` takes it again once it is there";
+        found.problems.push(format!("the rows of {name}, which was imported, are lost: {advice}"));
     }
     for part in &manifest.parts {
         let path = directory.join(&part.file);
@@ -79,17 +81,29 @@ pub(crate) fn verified(files: &Files, path: &Path, part: &Part) -> Result<(), &'
     if file.len().map_err(unreadable)? != part.bytes {
         return Err("has another length than it was written with");
     }
+    let (_, sum) = sum_of(&file, part.bytes).map_err(unreadable)?;
+    match part.sum {
+        Some(expected) if sum != expected => Err("is damaged: its checksum is wrong"),
+        _ => Ok(()),
+    }
+}
+
+/// The length and the checksum of a file.
+pub(crate) fn sum(files: &Files, path: &Path) -> io::Result<(u64, u32)> {
+    let file = files.open(path, OpenMode::Read)?;
+    let bytes = file.len()?;
+    sum_of(&file, bytes)
+}
+
+fn sum_of(file: &File, bytes: u64) -> io::Result<(u64, u32)> {
     let (mut sum, mut at, mut chunk) = (crc32fast::Hasher::new(), 0, vec![0; CHUNK_BYTES]);
-    while at < part.bytes {
-        let count = CHUNK_BYTES.min((part.bytes - at) as usize);
-        file.read_exact_at(&mut chunk[..count], at).map_err(unreadable)?;
+    while at < bytes {
+        let count = CHUNK_BYTES.min((bytes - at) as usize);
+        file.read_exact_at(&mut chunk[..count], at)?;
         sum.update(&chunk[..count]);
         at += count as u64;
     }
-    match part.sum {
-        Some(expected) if sum.finalize() != expected => Err("is damaged: its checksum is wrong"),
-        _ => Ok(()),
-    }
+    Ok((bytes, sum.finalize()))
 }
 
 /// Parts that are missing or cut off, as a list of the directory shows it.
@@ -117,26 +131,4 @@ pub(crate) fn lost_parts(
         Some(lost(manifest, directory.join(&part.file), what))
     });
     Ok(wrong.collect())
-}
-
-/// Forgets all that was imported, if a part of it is not as it was written, and gives what has to be imported again.
-pub fn forget_lost_imports(files: &Files, repository: &Path) -> Result<Vec<Foreign>, IndexError> {
-    let directory = Manifest::directory(repository);
-    let _lock = wait_for_lock(files, &directory)?;
-    let mut manifest = Manifest::read(files, repository)?;
-    let is_lost = |part: &&Part| part.imported && verified(files, &directory.join(&part.file), part).is_err();
-    if !manifest.parts.iter().any(|part| is_lost(&part)) {
-        return Ok(Vec::new());
-    }
-    let gone: Vec<PathBuf> =
-        manifest.parts.iter().filter(|part| part.imported).map(|part| directory.join(&part.file)).collect();
-    manifest.parts.retain(|part| !part.imported);
-    let names = std::mem::take(&mut manifest.imported);
-    manifest.write(files, repository)?;
-    for path in gone {
-        if files.entry(&path).map_err(IndexError::io("look at", &path))?.is_some() {
-            files.remove_file(&path).map_err(IndexError::io("remove", &path))?;
-        }
-    }
-    Ok(names.into_iter().map(|name| Foreign { path: located(repository, &name), name }).collect())
 }

@@ -28,7 +28,18 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Ended> {
     let bar = progress::bar(args.quiet, 1, BAR);
     let index = check_index(&env.files, &args.directory);
     let list = Manifest::read(&env.files, &root).unwrap_or_default();
-    let report = crawl(&env, args, index.is_some(), &bar)?;
+    let mut report = crawl(&env, args, index.is_some(), &bar)?;
+    for (name, extent) in list.extents.iter().filter(|(name, _)| list.imported.contains(name)) {
+        // One that is missing, or has become empty, is told below.
+        let entry = env.files.entry(&located(&root, name)).ok().flatten();
+        if let Some(entry) = entry.filter(|entry| entry.len > extent.bytes) {
+            let more = entry.len - extent.bytes;
+            let what = format!(
+                "it has grown by {more} bytes since it was imported: `mattock import` takes what is new"
+            );
+            find(&mut report, FindingKind::ArchiveFile, name, &what);
+        }
+    }
     // What a checkpoint counts was held against its ledgers already.
     let is_known = report.checkpoint > 0;
     let sound = index.iter().flat_map(|index| &index.sound);

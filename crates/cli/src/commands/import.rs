@@ -93,7 +93,11 @@ pub(crate) fn run(args: &ImportArgs) -> anyhow::Result<Ended> {
     }
     say_on!("{}", told(&imported, total, args));
     // To find what is there already is what was asked for, too.
-    Ok(if imported.instances + imported.known == 0 { Ended::Failed } else { Ended::Done })
+    Ok(if imported.instances + imported.known == 0 || imported.replaced > 0 {
+        Ended::Failed
+    } else {
+        Ended::Done
+    })
 }
 
 /// The same path without steps back: names of archives are told to others, to whom they would mean something else.

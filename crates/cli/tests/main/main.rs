@@ -14,6 +14,7 @@ mod generated;
 mod graph;
 mod help;
 mod imported;
+mod imported_lost;
 mod interrupt;
 mod json;
 mod killed;

@@ -11,7 +11,7 @@ use mattock_env::sim::Simulation;
 use mattock_env::{Env, UnixTime};
 use mattock_index::{
     IndexError, IndexOptions, LedgerSource, Manifest, Outcomes, Snapshot, TAIL_ROWS_MAX, Updated, rebuild,
-    update,
+    recover, update,
 };
 use mattock_repository::{Details, Digest, Ledger, Place, Row, Unsynced};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -377,5 +377,25 @@ fn a_damaged_list_of_parts_is_named_and_so_is_one_of_another_version() {
         let newer = String::from_utf8(whole).unwrap().replacen("INDEX 4", "INDEX 9", 1);
         env.files.write_atomic(&path, newer.as_bytes()).unwrap();
         assert!(open().unwrap_err().to_string().contains("version 9"));
+    });
+}
+
+#[test]
+fn a_crawl_whose_list_is_lost_is_indexed_anew() {
+    run(|env| {
+        let mut grown = Grown::new(env);
+        for count in [300, 200] {
+            grown.grow(count, true);
+            grown.update(1);
+        }
+        let before = grown.urls();
+        let (files, root) = (&env.files, Path::new(ROOT));
+        files.remove_file(&Manifest::directory(root).join("INDEX")).unwrap();
+        let recovered = recover(files, root).unwrap().unwrap();
+        assert_eq!((recovered.parts, recovered.rows, recovered.lost), (2, stored(500) as u64, 0));
+        // Whether its ledgers are there or not.
+        assert_eq!(Snapshot::open(files, root, &[], &options()).unwrap().rows(), stored(500) as u64);
+        assert_eq!(grown.urls(), before);
+        assert_eq!((grown.update(1).rows, grown.urls()), (stored(500) as u64, before));
     });
 }

@@ -9,8 +9,8 @@ use arrow_array::types::{Int32Type, Int64Type, TimestampMillisecondType};
 use mattock_env::sim::Simulation;
 use mattock_env::{Env, OpenMode, UnixTime};
 use mattock_index::{
-    Foreign, ImportOptions, Imported, IndexError, IndexOptions, Snapshot, check_index, find_imported, forget,
-    forget_lost_imports, import, update,
+    Foreign, ImportOptions, Imported, IndexError, IndexOptions, Snapshot, check_index, find_imported, import,
+    import_lost, recover, update,
 };
 use mattock_repository::{Digest, Page, RecordFetcher, WarcWriter, WriterOptions};
 use mattock_weburl::WebUrl;
@@ -20,6 +20,15 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 fn taken(env: &Env, root: &Path, foreign: &[Foreign]) -> Imported {
     let options = ImportOptions::named("foreign");
     import(&env.files, root, foreign, &options, &|| env.clock.unix(), |_, _| {}).unwrap()
+}
+
+/// Imports again what is lost: the files it is about, and what became of them.
+fn again(env: &Env, root: &Path) -> Option<(Vec<Foreign>, Imported)> {
+    let (mut lost, options) = (Vec::new(), ImportOptions::named("foreign"));
+    let found = |foreign: &[Foreign]| lost = foreign.to_vec();
+    let imported =
+        import_lost(&env.files, root, &options, &|| env.clock.unix(), found, |_, _| {}).unwrap()?;
+    Some((lost, imported))
 }
 
 /// Pages of an archive; where each begins, and where it ends.
@@ -397,11 +406,9 @@ fn parts_that_are_lost_or_damaged_are_told_and_imported_again() {
         assert!(cut.contains("another length") && cut.contains("--rebuild"), "{cut}");
         env.files.remove_file(&part).unwrap();
         assert!(Snapshot::open(&env.files, root, &[], &IndexOptions::default()).is_err());
-        let again = forget_lost_imports(&env.files, root).unwrap();
-        assert_eq!(again, foreign);
-        taken(&env, root, &again);
+        assert_eq!(again(&env, root).unwrap().0, foreign);
         assert_eq!(rows(&env, root).len(), 40);
-        assert_eq!(forget_lost_imports(&env.files, root).unwrap(), []);
+        assert!(again(&env, root).is_none());
     });
 }
 
@@ -418,7 +425,9 @@ fn without_a_list_nothing_is_removed() {
         let lost = Snapshot::open(&env.files, root, &[], &IndexOptions::default());
         assert!(matches!(lost, Err(IndexError::Lost { .. })));
         assert!(env.files.entry(&part).unwrap().is_some());
-        assert!(forget(&env.files, root).unwrap(), "imports have to be made again");
+        let recovered = recover(&env.files, root).unwrap().unwrap();
+        assert_eq!((recovered.parts, recovered.rows, recovered.lost), (1, 5, 0));
+        assert_eq!((rows(&env, root).len(), recover(&env.files, root).unwrap()), (5, None));
         assert!(update(&env.files, root, &[], &IndexOptions::default(), 1, |_| {}).is_ok());
     });
 }

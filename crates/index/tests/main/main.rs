@@ -4,3 +4,4 @@
 
 mod growing;
 mod importing;
+mod lost;
