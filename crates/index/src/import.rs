@@ -398,11 +398,13 @@ impl<'a> Taking<'a> {
             mime: &mime,
             charset: charset.as_deref().unwrap_or_default(),
             redirect: std::str::from_utf8(redirect).unwrap_or_default(),
-            truncated: record.fields.get("WARC-Truncated").map(|word| match word {
-                "time" => Truncated::Time,
-                "disconnect" => Truncated::Disconnect,
-                _ => Truncated::Length,
-            }),
+            truncated: match record.fields.get("WARC-Truncated") {
+                Some("time") => Some(Truncated::Time),
+                Some("disconnect") => Some(Truncated::Disconnect),
+                Some(_) => Some(Truncated::Length),
+                // The rest is in other records.
+                None => record.fields.get("WARC-Segment-Number").map(|_| Truncated::Length),
+            },
             revisit,
             ..Details::default()
         };

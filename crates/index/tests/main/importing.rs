@@ -332,6 +332,32 @@ fn records_that_share_a_member_have_no_place() {
 }
 
 #[test]
+fn a_segment_is_not_the_whole_document() {
+    Simulation::new(4).run(|env| async move {
+        let (root, path) = (Path::new("/repository"), Path::new("/elsewhere/segments.warc"));
+        let http = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>the beginning";
+        let record = |kind: &str, number: u32, block: &str| {
+            format!(
+                "WARC/1.0\r\nWARC-Type: {kind}\r\nWARC-Target-URI: http://a.org/\r\nWARC-Date: 2026-01-01T00:00:00Z\r\n\
+                 WARC-Record-ID: <urn:test:{number}>\r\nWARC-Segment-Number: {number}\r\n\
+                 Content-Type: application/http; msgtype=response\r\nContent-Length: {}\r\n\r\n{block}\r\n\r\n",
+                block.len()
+            )
+        };
+        let archive = record("response", 1, http) + &record("continuation", 2, " and the end");
+        env.files.create_dir_all(Path::new("/elsewhere")).unwrap();
+        env.files.write_atomic(path, archive.as_bytes()).unwrap();
+        let foreign = [Foreign { path: path.into(), name: path.to_str().unwrap().to_owned() }];
+        let imported = taken(&env, root, &foreign);
+        assert_eq!((imported.instances, imported.untaken_count), (1, 1), "{imported:?}");
+        let bytes = bytes::Bytes::from(env.files.read(&snapshot(&env, root).parts()[0]).unwrap());
+        let batch = ParquetRecordBatchReaderBuilder::try_new(bytes).unwrap().build().unwrap().next().unwrap();
+        let batch = batch.unwrap();
+        assert_eq!(batch.column_by_name("content_truncated").unwrap().as_string::<i32>().value(0), "length");
+    });
+}
+
+#[test]
 fn samples_of_other_programs_are_imported_or_refused_with_a_reason() {
     let env = Env::real();
     let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/warc");
