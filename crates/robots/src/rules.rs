@@ -80,28 +80,33 @@ impl Robots {
     /// Reads a `robots.txt` for `product_token`. Never fails: what is not understood is skipped.
     pub fn parse(body: &[u8], product_token: &str) -> Robots {
         let truncated = body.len() > BODY_BYTES_MAX;
-        let body = if truncated { whole_lines(&body[..BODY_BYTES_MAX]) } else { body };
+        let body = if truncated { whole_lines(body, BODY_BYTES_MAX) } else { body };
         let text = as_utf8(body);
         let mut named = Collected::default();
         let mut global = Collected::default();
         let mut sitemaps = Vec::new();
-        // The group under way: whom it is for, and whether its rules have begun.
+        // The group under way: whom it is for, and whether its rules have begun. Lines that RFC 9309 does not define end no group of rules,
+        // but a delay belongs to the agents right above it.
         let (mut for_named, mut for_global, mut rules_begun) = (false, false, false);
+        let (mut delays_named, mut delays_global, mut delays_begun) = (false, false, false);
         for line in lines(&text) {
             match line.field {
                 Field::UserAgent => {
                     if rules_begun {
                         (for_named, for_global, rules_begun) = (false, false, false);
                     }
+                    if delays_begun {
+                        (delays_named, delays_global, delays_begun) = (false, false, false);
+                    }
                     match agent(line.value, product_token) {
-                        Agent::Named => for_named = true,
-                        Agent::Global => for_global = true,
+                        Agent::Named => (for_named, delays_named) = (true, true),
+                        Agent::Global => (for_global, delays_global) = (true, true),
                         Agent::Other => {}
                     }
                     named.seen |= for_named;
                 }
                 Field::Allow | Field::Disallow => {
-                    rules_begun = true;
+                    (rules_begun, delays_begun) = (true, true);
                     if for_named {
                         named.rule(line);
                     }
@@ -111,11 +116,12 @@ impl Robots {
                     }
                 }
                 Field::CrawlDelay => {
+                    delays_begun = true;
                     if let Some(delay) = crawl_delay(line.value) {
-                        if for_named {
+                        if delays_named {
                             named.crawl_delay = named.crawl_delay.max(Some(delay));
                         }
-                        if for_global {
+                        if delays_global {
                             global.crawl_delay = global.crawl_delay.max(Some(delay));
                         }
                     }
@@ -312,9 +318,13 @@ fn crawl_delay(value: &[u8]) -> Option<Duration> {
     Some(Duration::try_from_secs_f64(seconds).map_or(CRAWL_DELAY_MAX, |delay| delay.min(CRAWL_DELAY_MAX)))
 }
 
-/// Drops a last line that was cut in the middle: half a rule is another rule.
-fn whole_lines(body: &[u8]) -> &[u8] {
-    &body[..memchr::memrchr2(b'\n', b'\r', body).map_or(0, |end| end + 1)]
+/// The lines of a longer body that lie within `limit`. One that goes on behind it is left out: half a rule is another rule.
+fn whole_lines(body: &[u8], limit: usize) -> &[u8] {
+    let (read, rest) = body.split_at(limit);
+    match rest.first() {
+        Some(b'\n' | b'\r') => read,
+        _ => &read[..memchr::memrchr2(b'\n', b'\r', read).map_or(0, |end| end + 1)],
+    }
 }
 
 #[cfg(test)]

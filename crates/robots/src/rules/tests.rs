@@ -129,6 +129,25 @@ fn crawl_delays() {
 }
 
 #[test]
+fn a_delay_belongs_to_the_agents_right_above_it() {
+    let delay = |body: &str, agent: &str| {
+        Robots::parse(body.as_bytes(), agent).crawl_delay().map(|delay| delay.as_secs())
+    };
+    // No rule stands between the agents: they share the rules below, and not the delays.
+    let body = "user-agent: slow\ncrawl-delay: 30\nuser-agent: mattock\ncrawl-delay: 2\ndisallow: /a";
+    assert_eq!(
+        (delay(body, "slow"), delay(body, "mattock"), delay(body, "nobody")),
+        (Some(30), Some(2), None)
+    );
+    assert!(!Robots::parse(body.as_bytes(), "slow").allows("/a") && !robots(body).allows("/a"));
+    let body = "user-agent: mattock\ncrawl-delay: 2\nuser-agent: *\ncrawl-delay: 60\ndisallow: /a";
+    assert_eq!((delay(body, "mattock"), delay(body, "nobody")), (Some(2), Some(60)));
+    // Agents that stand together share both.
+    let body = "user-agent: slow\nuser-agent: mattock\nsitemap: /s\ncrawl-delay: 5\nnonsense\ncrawl-delay: 7";
+    assert_eq!((delay(body, "slow"), delay(body, "mattock")), (Some(7), Some(7)));
+}
+
+#[test]
 fn sitemaps_belong_to_no_group() {
     let body = "Sitemap: https://a.example/1.xml\nuser-agent: other\nSITEMAP:/2.xml\nsitemap:\ndisallow: /";
     assert_eq!(robots(body).sitemaps(), ["https://a.example/1.xml", "/2.xml"]);
@@ -149,6 +168,21 @@ fn a_giant_file_is_cut_at_a_line_and_says_so() {
     assert!(cut.truncated());
     assert!(cut.allows("/cut/here") && cut.allows("/c") && cut.allows("/after"));
     assert!(!cut.allows("/xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"));
+}
+
+#[test]
+fn a_rule_that_ends_with_what_is_read_counts() {
+    let mut body = "user-agent: *\n".to_owned();
+    let last = "disallow: /whole";
+    body.push_str(&"#\n".repeat((BODY_BYTES_MAX - body.len() - last.len()) / 2));
+    body.push_str(&" ".repeat(BODY_BYTES_MAX - body.len() - last.len()));
+    body.push_str(last);
+    assert_eq!(body.len(), BODY_BYTES_MAX);
+    for (rest, counts) in [("", true), ("\n", true), ("\r\ndisallow: /after", true), ("/not\n", false)] {
+        let read = robots(&format!("{body}{rest}"));
+        assert_eq!(read.allows("/whole"), !counts, "{rest:?}");
+        assert!(read.allows("/after"));
+    }
 }
 
 #[test]
