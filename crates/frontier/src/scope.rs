@@ -19,6 +19,7 @@ mod content;
 mod error;
 mod patterns;
 mod prefixes;
+mod written;
 
 use std::collections::BTreeSet;
 
@@ -187,6 +188,20 @@ mod tests {
         scope.include(&WebUrl::parse("https://a.com:8443/").unwrap());
         assert_eq!(scope.refuses(&link("https://a.com:8443/x", 1)), None);
         assert_eq!(scope.refuses(&link("https://a.com/x", 1)), Some(Refusal::Scope));
+    }
+
+    #[test]
+    fn prefixes_of_heritrix_deny_what_they_name() {
+        for (prefix, denied, allowed) in [
+            ("http://(net,example,)/", "http://example.net/a", "http://www.example.net/a"),
+            ("http://(net,example,", "http://www.example.net/a", "http://example.net.org/"),
+            ("http://(net,example,", "https://example.net/", "http://examples.net/"),
+            ("https://(net,example,www,)/docs", "http://www.example.net/docs/x", "http://www.example.net/"),
+        ] {
+            let scope = Scope::new(ScopeRule::Any, None).with_prefixes(&[], &[prefix.to_owned()]).unwrap();
+            let refuses = |url: &str| scope.refuses(&Link::page(WebUrl::parse(url).unwrap(), 1)).is_some();
+            assert_eq!((refuses(denied), refuses(allowed)), (true, false), "{prefix}");
+        }
     }
 
     #[test]

@@ -4,12 +4,12 @@
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RuleError {
     /// Neither a URL nor a SURT prefix.
-    #[error(
-        "{text:?} is no prefix; write a URL like https://example.com/docs/ or a SURT like com,example)/docs/"
-    )]
+    #[error("{text:?} is no prefix; {}", instead.as_deref().unwrap_or("write a URL like https://example.com/docs/ or a SURT like com,example)/docs/"))]
     Prefix {
         /// What was written.
         text: String,
+        /// How it may have been meant.
+        instead: Option<String>,
     },
     /// Expressions that cannot be compiled, or are too large together.
     #[error("the expression cannot be used: {reason}")]

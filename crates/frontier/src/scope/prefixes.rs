@@ -4,9 +4,8 @@
 //! `com,example)/docs/` is denied and `com,example)/docs/public/` allowed. Prefixes are sorted, and each knows the longest other
 //! that it begins with; a lookup is one binary search and a walk up that chain. A URL costs one key.
 
-use mattock_weburl::WebUrl;
-
 use super::RuleError;
+use super::written::keys_of;
 
 /// What a prefix says of the URLs below it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,29 +78,6 @@ fn index(at: usize) -> u32 {
     u32::try_from(at).expect("nobody writes four thousand million prefixes")
 }
 
-/// The keys that a text means. A name without an end, `com,example`, means the host and those below it, on any port.
-fn keys_of(text: &str) -> Result<Vec<Box<str>>, RuleError> {
-    let bad = || RuleError::Prefix { text: text.to_owned() };
-    let trimmed = text.trim();
-    let surt = match trimmed.split_once("://") {
-        Some((_, rest)) if rest.starts_with('(') => rest[1..].to_ascii_lowercase(),
-        Some(_) => WebUrl::parse(trimmed).map_err(|_| bad())?.surt(),
-        None => trimmed.to_ascii_lowercase(),
-    };
-    let host = surt.split(')').next().unwrap_or_default();
-    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b",-_.:[]".contains(&byte);
-    // A name with dots that is not an address is written the wrong way round.
-    let dotted =
-        host.contains('.') && !host.contains(',') && !host.bytes().all(|byte| !byte.is_ascii_alphabetic());
-    if surt.is_empty() || !surt.is_ascii() || host.is_empty() || !host.bytes().all(is_name) || dotted {
-        return Err(bad());
-    }
-    if surt.contains(')') || surt.ends_with([',', ':']) {
-        return Ok(vec![surt.into()]);
-    }
-    Ok([")", ":", ","].map(|end| format!("{surt}{end}").into()).to_vec())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -132,24 +108,6 @@ mod tests {
             for key in keys {
                 prop_assert_eq!(prefixes.ruling(&key), naive(&rules, &key), "{}", key);
             }
-        }
-    }
-
-    #[test]
-    fn prefixes_are_written_as_urls_or_keys() {
-        for (text, keys) in [
-            ("https://Example.com/Docs/", &["com,example)/docs/"][..]),
-            ("com,example)/docs", &["com,example)/docs"]),
-            ("http://(com,example,", &["com,example,"]),
-            ("com,example", &["com,example)", "com,example:", "com,example,"]),
-            ("com,example:8080)/", &["com,example:8080)/"]),
-            ("192.0.2.7", &["192.0.2.7)", "192.0.2.7:", "192.0.2.7,"]),
-        ] {
-            let found = keys_of(text).unwrap();
-            assert_eq!(found.iter().map(|key| &**key).collect::<Vec<_>>(), keys, "{text}");
-        }
-        for text in ["", " ", "www.example.com", "http://", "a b)/", "com,exämple"] {
-            assert_eq!(keys_of(text), Err(RuleError::Prefix { text: text.into() }), "{text}");
         }
     }
 }
