@@ -3,6 +3,10 @@
 //! Used by everything that keeps files of its own form (`drum`, `queue`). Nothing here allocates but what it appends to, and nothing
 //! panics on bytes from outside: what is not there is `None`.
 
+mod blocks;
+
+pub use blocks::{BLOCK_BYTES, BlockSummer, BlockSums};
+
 /// Appends a number, 7 bits a byte, low bits first.
 #[inline]
 pub fn put_varint(out: &mut Vec<u8>, mut value: u64) {
