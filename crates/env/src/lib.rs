@@ -20,19 +20,24 @@
 mod clock;
 mod files;
 mod net;
+mod panics;
 mod process;
 mod random;
 pub mod sim;
+mod user;
 mod workers;
 
 pub use clock::{Clock, Elapsed, Time, UnixTime};
 pub use files::{
-    Block, Fault, File, FileWriter, Files, OpenMode, PAGE_BYTES, Remote, RemoteFile, SimFiles, Stopped,
-    StoredFile, Unread, VisitTwin, copy_name, copy_path, is_loss, is_stopped, is_url, located, without_copy,
+    BadName, Block, Fault, File, FileWriter, Files, Name, OpenMode, PAGE_BYTES, Remote, RemoteFile, SimFiles,
+    Stopped, StoredFile, Unread, VisitTwin, copy_name, copy_path, is_loss, is_stopped, is_url, located,
+    without_copy,
 };
 pub use net::{Accepted, Datagrams, Listener, Net, NetFaults, SimNet, Stream};
+pub use panics::{Panic, Panics};
 pub use process::{Ran, peak_resident_bytes, resident_bytes, run_command};
 pub use random::Random;
+pub use user::{Reach, Trusted, User};
 pub use workers::{Job, Lane, Step, Workers};
 
 /// Everything that touches the outside world, bundled. Cloning is cheap; clones share the same world.
@@ -44,10 +49,12 @@ pub struct Env {
     pub net: Net,
     /// The file system.
     pub files: Files,
-    /// Seed for generators: take your own with [`Random::fork`].
+    /// Where generators come from: take your own with [`Random::fork`].
     pub random: Random,
     /// Threads for work in the background.
     pub workers: Workers,
+    /// Who runs this, and so what of a directory is their own word.
+    pub user: User,
 }
 
 impl Env {
@@ -59,7 +66,13 @@ impl Env {
             files: Files::real(),
             random: Random::from_entropy(),
             workers: Workers::real(),
+            user: User::real(),
         }
+    }
+
+    /// This world, with files [bound](Files::within) to a directory that the user has named.
+    pub fn within(&self, root: &std::path::Path) -> Env {
+        Env { files: self.files.within(root), ..self.clone() }
     }
 
     /// Whether this world is a simulated one, which has one thread.

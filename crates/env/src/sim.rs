@@ -10,7 +10,7 @@
 //! A simulation can be run several times: the files stay (what of them survives a crash is decided by
 //! [`SimFiles::crash`](crate::SimFiles::crash)), network and time start anew.
 
-use crate::{Clock, Env, Files, Net, NetFaults, Random, SimFiles, SimNet, UnixTime, Workers};
+use crate::{Clock, Env, Files, Net, NetFaults, Random, SimFiles, SimNet, UnixTime, User, Workers};
 
 /// The day on which every simulated world starts: IRLbot's first day, 9 June 2007.
 const START: UnixTime = UnixTime::from_micros(1_181_347_200_000_000);
@@ -58,6 +58,7 @@ impl Simulation {
                 net: Net::simulated(SimNet::new(random.fork("net"), self.faults.clone())),
                 files: Files::simulated(self.files.clone()),
                 workers: Workers::simulated(random.fork("workers")),
+                user: User::simulated(),
                 random,
             };
             main(env).await

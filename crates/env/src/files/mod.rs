@@ -3,9 +3,18 @@
 //! Only what the crawler's structures need, and in the form that a crash can be reasoned about: positional reads and
 //! writes, explicit [`File::sync`], atomic rename, and [`Files::sync_dir`] for the directory entries themselves.
 //! All calls block; a real file's are meant for large blocks into the page cache.
+//!
+//! A directory that may be somebody else's is reached through [`Files::within`]: from there on nothing but what lies in it can be opened,
+//! changed or removed, and no link in it leads anywhere (`bounds.rs` has the rule, `beneath.rs` the door).
 
+mod beneath;
+#[cfg(test)]
+mod beneath_tests;
 mod block;
+mod bounds;
 mod file;
+mod place;
+mod private;
 mod real;
 pub(crate) mod remote;
 mod sim;
@@ -16,10 +25,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use rustix::fs::OFlags;
+
+use bounds::{Access, Bounds, Way, local};
 use remote::Far;
 
 pub use block::{Block, PAGE_BYTES};
 pub use file::File;
+pub use place::{BadName, Name};
 pub use remote::{Remote, RemoteFile, is_url, located};
 pub use sim::{Fault, SimFiles, Stopped, is_stopped};
 pub use twice::{Unread, VisitTwin, copy_name, copy_path, without_copy};
@@ -27,6 +40,12 @@ pub use writer::FileWriter;
 
 /// The system says that a disk could not read what is on it: EIO.
 const UNREADABLE: i32 = 5;
+
+/// The most that a file far away has which is read whole: a list, an analyzer. How long it is a server says, before it has sent anything.
+const FAR_BYTES_MAX: u64 = 256 << 20;
+
+/// The most that a file of a directory has which is read whole. One can be as long as the file system lets it, and hold nothing.
+const READ_BYTES_MAX: u64 = 2 << 30;
 
 /// Whether a file or a part of it is gone, by what was said on reading it. Anything else (no permission, too many open files) may go
 /// well the next time.
@@ -46,6 +65,10 @@ pub enum OpenMode {
     CreateNew,
     /// Made if missing, emptied if not.
     CreateOrTruncate,
+    /// Made if missing; its content stays. For locks: whoever opens one has no business with what is in it.
+    CreateOrKeep,
+    /// Made if missing, emptied if not; nobody but its owner may read it.
+    Private,
 }
 
 /// One entry of a directory.
@@ -64,6 +87,7 @@ pub struct StoredFile {
 pub struct Files {
     kind: Kind,
     remote: Option<Arc<dyn Remote>>,
+    bounds: Bounds,
 }
 
 #[derive(Clone, Debug)]
@@ -75,12 +99,12 @@ enum Kind {
 impl Files {
     /// The machine's file system.
     pub fn real() -> Files {
-        Files { kind: Kind::Real, remote: None }
+        Files { kind: Kind::Real, remote: None, bounds: Bounds::default() }
     }
 
     /// Files in memory, with faults.
     pub fn simulated(files: SimFiles) -> Files {
-        Files { kind: Kind::Sim(files), remote: None }
+        Files { kind: Kind::Sim(files), remote: None, bounds: Bounds::default() }
     }
 
     /// The same, and what URLs name: a path that [is a URL](is_url) is then one of this store.
@@ -89,59 +113,98 @@ impl Files {
         self
     }
 
+    /// These files, bound to the directory that the user named: nothing else can be reached, but what was reached before if they were bound
+    /// already. Links in the path itself are followed, none beneath it is.
+    pub fn within(&self, root: &Path) -> Files {
+        Files { bounds: self.bounds.with_root(root), ..self.clone() }
+    }
+
+    /// These files, bound as they are, through which these others can be read: files elsewhere that the user has named.
+    pub fn with_outside(&self, paths: impl IntoIterator<Item = PathBuf>) -> Files {
+        Files { bounds: self.bounds.with_outside(paths), ..self.clone() }
+    }
+
     /// The store and the URL, if `path` is one.
-    fn far<'a>(&'a self, path: &'a Path) -> Option<Far<'a>> {
-        let remote = self.remote.as_ref()?;
-        is_url(path).then(|| path.to_str().map(|url| Far { remote, url })).flatten()
+    fn far<'a>(&self, path: &'a Path) -> Option<Far<'a>> {
+        Far::of(self, self.remote.as_ref(), path)
+    }
+
+    /// The files of this machine alone, and the store beside them; `None` if they are simulated.
+    fn without_remote(&self) -> Option<(Files, Option<Arc<dyn Remote>>)> {
+        let Kind::Real = &self.kind else { return None };
+        Some((Files { remote: None, ..self.clone() }, self.remote.clone()))
+    }
+
+    /// Opens a file of this machine to read it, if it is a regular one: nothing waits for whoever might write into a pipe.
+    fn open_regular(&self, path: &Path) -> io::Result<File> {
+        match (&self.kind, self.bounds.way(path, Access::Read)?) {
+            (Kind::Sim(files), _) => files.open(path, OpenMode::Read).map(File::Sim),
+            (Kind::Real, Way::Beneath(root, place)) => {
+                root.open(place, OpenMode::Read, OFlags::empty()).map(File::Real)
+            }
+            (Kind::Real, _) => real::open_regular(path).map(File::Real),
+        }
     }
 
     /// Opens a file.
     pub fn open(&self, path: &Path, mode: OpenMode) -> io::Result<File> {
-        if let Some(far) = self.far(path) {
-            return far.open(mode).map(File::Remote);
-        }
-        match &self.kind {
-            Kind::Real => real::open(path, mode).map(File::Real),
-            Kind::Sim(files) => files.open(path, mode).map(File::Sim),
-        }
+        self.open_in(path, mode, false)
     }
 
     /// Opens a file past the page cache (`O_DIRECT`), where the file system can do that: for large blocks that are not soon
     /// read again. Offsets and lengths must be multiples of [`PAGE_BYTES`], and the memory is best a [`Block`].
     pub fn open_direct(&self, path: &Path, mode: OpenMode) -> io::Result<File> {
+        self.open_in(path, mode, true)
+    }
+
+    fn open_in(&self, path: &Path, mode: OpenMode, direct: bool) -> io::Result<File> {
+        let access = if mode == OpenMode::Read { Access::Read } else { Access::Change };
+        let way = self.bounds.way(path, access)?;
         if let Some(far) = self.far(path) {
             return far.open(mode).map(File::Remote);
         }
-        match &self.kind {
-            Kind::Real => real::open_direct(path, mode).map(File::Real),
-            Kind::Sim(files) => files.open_direct(path, mode).map(File::Sim),
+        match (&self.kind, way) {
+            (Kind::Sim(files), _) if direct => files.open_direct(path, mode).map(File::Sim),
+            (Kind::Sim(files), _) => files.open(path, mode).map(File::Sim),
+            (Kind::Real, Way::Beneath(root, place)) => {
+                real::open(mode, direct, |mode, flags| root.open(place, mode, flags)).map(File::Real)
+            }
+            (Kind::Real, Way::Free) => {
+                real::open(mode, direct, |mode, flags| real::open_path(path, mode, flags)).map(File::Real)
+            }
+            (Kind::Real, Way::Outside) => real::open_regular(path).map(File::Real),
         }
     }
 
     /// Makes a directory and its parents.
     pub fn create_dir_all(&self, path: &Path) -> io::Result<()> {
+        let way = self.bounds.way(path, Access::Directory)?;
         if self.far(path).is_some() {
             return Ok(());
         }
-        match &self.kind {
-            Kind::Real => std::fs::create_dir_all(path),
-            Kind::Sim(files) => files.create_dir_all(path),
+        match (&self.kind, way) {
+            (Kind::Sim(files), _) => files.create_dir_all(path),
+            (Kind::Real, Way::Beneath(root, place)) => root.create_dir_all(place),
+            (Kind::Real, _) => std::fs::create_dir_all(path),
         }
     }
 
     /// Makes the entries of a directory durable: files created, renamed or removed in it.
     pub fn sync_dir(&self, path: &Path) -> io::Result<()> {
+        let way = self.bounds.way(path, Access::Directory)?;
         if self.far(path).is_some() {
             return Ok(());
         }
-        match &self.kind {
-            Kind::Real => std::fs::File::open(path)?.sync_all(),
-            Kind::Sim(files) => files.sync_dir(path),
+        match (&self.kind, way) {
+            (Kind::Sim(files), _) => files.sync_dir(path),
+            (Kind::Real, Way::Beneath(root, place)) => root.sync_dir(place),
+            (Kind::Real, _) => std::fs::File::open(path)?.sync_all(),
         }
     }
 
     /// Renames a file, replacing what has the new name. Durable only after [`Files::sync_dir`].
     pub fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        let ways = (self.bounds.way(from, Access::Change)?, self.bounds.way(to, Access::Change)?);
         match (self.far(from), self.far(to)) {
             (None, None) => {}
             (Some(from), Some(to)) => return from.rename(to.url),
@@ -149,95 +212,131 @@ impl Files {
                 return Err(far.impossible("moved to or from this machine"));
             }
         }
-        match &self.kind {
-            Kind::Real => std::fs::rename(from, to),
-            Kind::Sim(files) => files.rename(from, to),
+        match (&self.kind, ways) {
+            (Kind::Sim(files), _) => files.rename(from, to),
+            (Kind::Real, (Way::Beneath(root, place), Way::Beneath(new_root, new_place))) => {
+                beneath::rename((root, place), (new_root, new_place))
+            }
+            (Kind::Real, _) => std::fs::rename(from, to),
         }
     }
 
     /// Gives a file a second name.
     pub fn hard_link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        let ways = (self.bounds.way(from, Access::Change)?, self.bounds.way(to, Access::Change)?);
         if let Some(far) = self.far(from).or_else(|| self.far(to)) {
             return Err(far.impossible("linked"));
         }
-        match &self.kind {
-            Kind::Real => std::fs::hard_link(from, to),
-            Kind::Sim(files) => files.hard_link(from, to),
+        match (&self.kind, ways) {
+            (Kind::Sim(files), _) => files.hard_link(from, to),
+            (Kind::Real, (Way::Beneath(root, place), Way::Beneath(new_root, new_place))) => {
+                beneath::hard_link((root, place), (new_root, new_place))
+            }
+            (Kind::Real, _) => std::fs::hard_link(from, to),
         }
     }
 
     /// Removes a file.
     pub fn remove_file(&self, path: &Path) -> io::Result<()> {
+        let way = self.bounds.way(path, Access::Change)?;
         if let Some(far) = self.far(path) {
             return far.remote.remove(far.url);
         }
-        match &self.kind {
-            Kind::Real => std::fs::remove_file(path),
-            Kind::Sim(files) => files.remove_file(path),
+        match (&self.kind, way) {
+            (Kind::Sim(files), _) => files.remove_file(path),
+            (Kind::Real, Way::Beneath(root, place)) => root.remove_file(place),
+            (Kind::Real, _) => std::fs::remove_file(path),
         }
     }
 
     /// Removes a directory with everything in it.
     pub fn remove_dir_all(&self, path: &Path) -> io::Result<()> {
+        let way = self.bounds.way(path, Access::Change)?;
         if let Some(far) = self.far(path) {
             return far.remove_all();
         }
-        match &self.kind {
-            Kind::Real => std::fs::remove_dir_all(path),
-            Kind::Sim(files) => files.remove_dir_all(path),
+        match (&self.kind, way) {
+            (Kind::Sim(files), _) => files.remove_dir_all(path),
+            (Kind::Real, Way::Beneath(root, place)) => root.remove_dir_all(place),
+            (Kind::Real, _) => std::fs::remove_dir_all(path),
         }
     }
 
     /// What is in a directory, sorted by name.
     pub fn list(&self, path: &Path) -> io::Result<Vec<StoredFile>> {
+        let way = self.bounds.way(path, Access::Read)?;
         if let Some(far) = self.far(path) {
             return far.remote.list(far.url);
         }
-        match &self.kind {
-            Kind::Real => real::list(path),
-            Kind::Sim(files) => files.list(path),
+        match (&self.kind, way) {
+            (Kind::Sim(files), _) => files.list(path),
+            (Kind::Real, Way::Beneath(root, place)) => root.list(place),
+            (Kind::Real, _) => real::list(path),
         }
     }
 
     /// The entry at `path`; `None` if there is none.
     pub fn entry(&self, path: &Path) -> io::Result<Option<StoredFile>> {
+        let way = self.bounds.way(path, Access::Directory)?;
         if let Some(far) = self.far(path) {
             return far.entry();
         }
-        match &self.kind {
-            Kind::Real => real::entry(path),
-            Kind::Sim(files) => files.entry(path),
+        match (&self.kind, way) {
+            (Kind::Sim(files), _) => files.entry(path),
+            (Kind::Real, Way::Beneath(root, place)) => root.entry(place),
+            (Kind::Real, _) => real::entry(path),
         }
     }
 
     /// Whether something has this name that no file can take the place of: a pipe, a device, a link to somewhere.
     pub fn is_special(&self, path: &Path) -> io::Result<bool> {
-        match &self.kind {
-            Kind::Real if self.far(path).is_none() => real::is_special(path),
-            _ => Ok(false),
+        let way = self.bounds.way(path, Access::Read)?;
+        match (&self.kind, way) {
+            (Kind::Sim(_), _) => Ok(false),
+            (Kind::Real, Way::Beneath(root, place)) => root.is_special(place),
+            (Kind::Real, _) => match local(path) {
+                Some(path) => real::is_special(path),
+                None if self.far(path).is_some() => Ok(false),
+                None => real::is_special(path),
+            },
         }
     }
 
     /// Bytes that can still be written on the file system that holds `path`.
     pub fn free_bytes(&self, path: &Path) -> io::Result<u64> {
+        let way = self.bounds.way(path, Access::Directory)?;
         if self.far(path).is_some() {
             return Ok(u64::MAX);
         }
-        match &self.kind {
-            Kind::Real => real::free_bytes(path),
-            Kind::Sim(files) => files.free_bytes(),
+        match (&self.kind, way) {
+            (Kind::Sim(files), _) => files.free_bytes(),
+            (Kind::Real, Way::Beneath(root, place)) => root.free_bytes(place),
+            (Kind::Real, _) => real::free_bytes(path),
         }
     }
 
-    /// A whole file.
+    /// A whole file. Far away it is a small one.
     pub fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
-        if matches!(self.kind, Kind::Real) && self.far(path).is_none() {
+        let way = self.bounds.way(path, Access::Read)?;
+        if matches!((&self.kind, way), (Kind::Real, Way::Free)) && self.far(path).is_none() {
             // Pipes have neither a length nor places, but can be read.
             return std::fs::read(path);
         }
         let file = self.open(path, OpenMode::Read)?;
-        let len = usize::try_from(file.len()?).map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge))?;
-        let mut bytes = vec![0; len];
+        let len = file.len()?;
+        let bytes_max = if matches!(file, File::Remote(_)) { FAR_BYTES_MAX } else { READ_BYTES_MAX };
+        if len > bytes_max {
+            let message = format!(
+                "{} is said to have {len} bytes, and no file that is read whole has more than {bytes_max}",
+                path.display()
+            );
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
+        }
+        let len = usize::try_from(len).map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge))?;
+        let mut bytes = Vec::new();
+        // A file can be long without holding anything.
+        bytes.try_reserve_exact(len).map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge))?;
+        bytes.resize(len, 0);
         file.read_exact_at(&mut bytes, 0)?;
         Ok(bytes)
     }
@@ -251,7 +350,11 @@ impl Files {
             file.write_all_at(bytes, 0)?;
             return file.sync();
         }
-        let temporary = self.write_aside(path, bytes)?;
+        self.replace(path, bytes, OpenMode::CreateOrTruncate)
+    }
+
+    fn replace(&self, path: &Path, bytes: &[u8], mode: OpenMode) -> io::Result<()> {
+        let temporary = self.write_aside(path, bytes, mode)?;
         self.rename(&temporary, path)?;
         self.sync_dir(&directory_of(path))
     }
@@ -280,9 +383,16 @@ impl Files {
     }
 
     /// Writes what is to be put in the place of a file, and syncs it; where it is.
-    fn write_aside(&self, path: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
+    fn write_aside(&self, path: &Path, bytes: &[u8], mode: OpenMode) -> io::Result<PathBuf> {
         let temporary = aside(path)?;
-        let file = self.open(&temporary, OpenMode::CreateOrTruncate)?;
+        // What somebody has put there might be open for others, or lead to them.
+        if mode == OpenMode::Private
+            && let Err(error) = self.remove_file(&temporary)
+            && error.kind() != io::ErrorKind::NotFound
+        {
+            return Err(error);
+        }
+        let file = self.open(&temporary, mode)?;
         file.write_all_at(bytes, 0)?;
         file.sync()?;
         Ok(temporary)
@@ -327,6 +437,33 @@ fn directory_of(path: &Path) -> PathBuf {
 mod tests {
     use super::*;
     use crate::Random;
+
+    #[test]
+    fn a_private_file_is_its_owners_and_follows_no_link() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let scratch = std::env::temp_dir()
+            .join(format!("mattock-env-private-{:016x}", Random::from_entropy().next_u64()));
+        let (files, path, elsewhere) = (Files::real(), scratch.join("token"), scratch.join("elsewhere"));
+        files.create_dir_all(&scratch).unwrap();
+        files.write_atomic(&elsewhere, b"theirs").unwrap();
+        for planted in [&path, &aside(&path).unwrap()] {
+            symlink(&elsewhere, planted).unwrap();
+            files.write_private(&path, b"secret").unwrap();
+            let meta = std::fs::symlink_metadata(&path).unwrap();
+            assert!(meta.is_file() && meta.permissions().mode() & 0o777 == 0o600);
+            assert_eq!(
+                (files.read(&path).unwrap(), files.read(&elsewhere).unwrap()),
+                (b"secret".to_vec(), b"theirs".to_vec())
+            );
+        }
+        files.remove_dir_all(&scratch).unwrap();
+        let files = Files::simulated(SimFiles::new(Random::from_seed(1)));
+        files.create_dir_all(Path::new("/state")).unwrap();
+        for text in ["one", "two"] {
+            files.write_private(Path::new("/state/token"), text.as_bytes()).unwrap();
+            assert_eq!(files.read(Path::new("/state/token")).unwrap(), text.as_bytes());
+        }
+    }
 
     fn both() -> Vec<(Files, PathBuf)> {
         let random = Random::from_entropy().next_u64();

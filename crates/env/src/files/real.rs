@@ -3,25 +3,50 @@
 use std::io;
 use std::num::NonZeroU64;
 use std::ops::Range;
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
+
+use rustix::fs::OFlags;
 
 use super::block::PAGE_BYTES;
 use super::{OpenMode, StoredFile};
 
-pub(super) fn open(path: &Path, mode: OpenMode) -> io::Result<std::fs::File> {
-    options(mode).open(path)
-}
-
-pub(super) fn open_direct(path: &Path, mode: OpenMode) -> io::Result<std::fs::File> {
-    use std::os::unix::fs::OpenOptionsExt;
-    let flag = i32::try_from(rustix::fs::OFlags::DIRECT.bits()).unwrap_or(0);
-    match options(mode).custom_flags(flag).open(path) {
+/// Opens a file by `opened`, which is told the flags that go beyond the mode: past the page cache, if `direct`.
+pub(super) fn open(
+    mode: OpenMode,
+    direct: bool,
+    opened: impl Fn(OpenMode, OFlags) -> io::Result<std::fs::File>,
+) -> io::Result<std::fs::File> {
+    if !direct {
+        return opened(mode, OFlags::empty());
+    }
+    match opened(mode, OFlags::DIRECT) {
         // Memory file systems and some network ones have no such thing; the file may have been created on the way.
         Err(error) if error.kind() == io::ErrorKind::InvalidInput => match mode {
-            OpenMode::CreateNew => open(path, OpenMode::CreateOrTruncate),
-            _ => open(path, mode),
+            OpenMode::CreateNew => opened(OpenMode::CreateOrTruncate, OFlags::empty()),
+            _ => opened(mode, OFlags::empty()),
         },
         opened => opened,
+    }
+}
+
+/// Opens what is at a path, wherever its links lead.
+pub(super) fn open_path(path: &Path, mode: OpenMode, extra: OFlags) -> io::Result<std::fs::File> {
+    let flags = i32::try_from(extra.bits()).unwrap_or(0);
+    let file = options(mode).custom_flags(flags).open(path)?;
+    if mode == OpenMode::Private {
+        file.set_permissions(std::fs::Permissions::from_mode(PRIVATE))?;
+    }
+    Ok(file)
+}
+
+/// Opens a regular file at a path to read it; a pipe, which nobody may ever write to, is none.
+pub(super) fn open_regular(path: &Path) -> io::Result<std::fs::File> {
+    let flags = i32::try_from((OFlags::NONBLOCK | OFlags::NOCTTY).bits()).unwrap_or(0);
+    let file = options(OpenMode::Read).custom_flags(flags).open(path)?;
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file")),
     }
 }
 
@@ -42,9 +67,14 @@ fn options(mode: OpenMode) -> std::fs::OpenOptions {
         OpenMode::Write => drop(options.write(true)),
         OpenMode::CreateNew => drop(options.write(true).create_new(true)),
         OpenMode::CreateOrTruncate => drop(options.write(true).create(true).truncate(true)),
+        OpenMode::CreateOrKeep => drop(options.write(true).create(true)),
+        OpenMode::Private => drop(options.write(true).create(true).truncate(true).mode(PRIVATE)),
     }
     options
 }
+
+/// For its owner alone.
+const PRIVATE: u32 = 0o600;
 
 pub(super) fn list(path: &Path) -> io::Result<Vec<StoredFile>> {
     let mut entries = Vec::new();
@@ -114,7 +144,7 @@ mod tests {
     fn what_was_let_go_is_on_disk_and_not_in_memory() {
         let random = Random::from_entropy().next_u64();
         let path = std::env::temp_dir().join(format!("mattock-env-let-go-{random:016x}"));
-        let file = open(&path, OpenMode::CreateNew).unwrap();
+        let file = open_path(&path, OpenMode::CreateNew, OFlags::empty()).unwrap();
         let _ = std::fs::remove_file(&path);
         let bytes = vec![7; FILE_BYTES as usize];
         file.write_all_at(&bytes, 0).unwrap();

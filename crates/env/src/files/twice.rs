@@ -13,7 +13,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{Files, directory_of};
+use super::{Files, OpenMode, directory_of};
 
 const SUFFIX: &str = ".copy";
 
@@ -64,7 +64,8 @@ impl Files {
     /// crash may leave either of them old. The first is replaced first.
     pub fn write_twice(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         let copy = copy_path(path);
-        let aside = [self.write_aside(path, bytes)?, self.write_aside(&copy, bytes)?];
+        let write = |path: &Path| self.write_aside(path, bytes, OpenMode::CreateOrTruncate);
+        let aside = [write(path)?, write(&copy)?];
         for (temporary, path) in aside.iter().zip([path, &copy]) {
             self.rename(temporary, path)?;
         }
@@ -175,7 +176,7 @@ impl Files {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Fault, OpenMode, Random, SimFiles};
+    use crate::{Fault, Random, SimFiles};
 
     const PATH: &str = "/dir/NAME";
 

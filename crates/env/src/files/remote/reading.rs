@@ -12,6 +12,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::Remote;
+use super::ranges::{joined, parts};
 
 /// The least that is fetched: heads of records are read in a few bytes, and the rest of a small record follows.
 pub(super) const LEAST_BYTES: u64 = 16 << 10;
@@ -98,7 +99,8 @@ impl Reading {
         if ranges.iter().any(|range| range.end > self.length) {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        self.remote.read(&self.url, ranges)
+        let joined = joined(ranges);
+        Ok(parts(ranges, &joined, self.remote.read(&self.url, &joined)?))
     }
 
     /// Gives the memory back that is only there to save a request.

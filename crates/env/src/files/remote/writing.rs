@@ -1,5 +1,6 @@
 //! An object in the making: a local file without a name, which is put as a whole when it is synced.
 
+use rustix::fs::OFlags;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,7 +23,7 @@ impl Writing {
     pub(super) fn new(remote: Arc<dyn Remote>, url: &str) -> io::Result<Writing> {
         let name = format!("mattock-spool-{:016x}", Random::from_entropy().next_u64());
         let path = std::env::temp_dir().join(name);
-        let spool = real::open(&path, OpenMode::CreateNew)?;
+        let spool = real::open_path(&path, OpenMode::CreateNew, OFlags::empty())?;
         std::fs::remove_file(&path)?;
         let (spool, unsent) = (Box::new(File::Real(spool)), AtomicBool::new(true));
         Ok(Writing { remote, url: url.to_owned(), spool, unsent })

@@ -238,16 +238,19 @@ impl SimFiles {
                 Some(_) => Err(io::ErrorKind::AlreadyExists.into()),
                 None => tree.create_file(path),
             })?,
-            OpenMode::CreateOrTruncate => faults.change(|| match tree.node(path)? {
-                Some(Node::Dir(_)) => Err(io::ErrorKind::IsADirectory.into()),
-                None => tree.create_file(path),
-                Some(Node::File(inode)) => {
-                    let before = lock(&inode).content.len();
-                    lock(&inode).content.set_len(0);
-                    tree.resized(before, 0);
-                    Ok(inode)
-                }
-            })?,
+            OpenMode::CreateOrTruncate | OpenMode::CreateOrKeep | OpenMode::Private => {
+                faults.change(|| match tree.node(path)? {
+                    Some(Node::Dir(_)) => Err(io::ErrorKind::IsADirectory.into()),
+                    None => tree.create_file(path),
+                    Some(Node::File(inode)) if mode == OpenMode::CreateOrKeep => Ok(inode),
+                    Some(Node::File(inode)) => {
+                        let before = lock(&inode).content.len();
+                        lock(&inode).content.set_len(0);
+                        tree.resized(before, 0);
+                        Ok(inode)
+                    }
+                })?
+            }
         };
         Ok(SimFile::new(self.clone(), &mut disk, inode, mode != OpenMode::Read))
     }
