@@ -9,7 +9,6 @@
 //! (empty, not a number, huge, or a label that is itself markup), makes them panic or breaks the markup.
 
 pub mod chart;
-mod escape;
 pub mod format;
 pub mod markup;
 pub mod report;

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
-use crate::escape;
+use mattock_printable::html;
 
 /// The look of every chart, as CSS. [`Svg::standalone`] has it inside; a page that embeds charts says it once.
 pub const STYLE: &str = "\
@@ -160,7 +160,7 @@ impl Canvas {
             Anchor::End => " text-anchor=\"end\"",
         };
         put!(self, "<text class=\"{class}\" x=\"{}\" y=\"{}\"{anchor}>", coordinate(x), coordinate(y));
-        escape::push(&mut self.body, text);
+        self.body.push_str(&html(text));
         self.body.push_str("</text>\n");
     }
 
@@ -243,14 +243,14 @@ impl Canvas {
             return;
         }
         self.body.push_str("><title>");
-        escape::push(&mut self.body, title);
+        self.body.push_str(&html(title));
         put!(self, "</title></{name}>\n");
     }
 
     /// The whole drawing. `label` names it and `description` explains it, for those who cannot see it.
     pub(super) fn finish(self, shape: Shape, height: f64, label: &str, description: &str) -> String {
         let (width, height) = (coordinate(shape.width()), coordinate(height));
-        let (label, description) = (escape::escaped(label), escape::escaped(description));
+        let (label, description) = (html(label), html(description));
         let (class, size) = match shape {
             Shape::Standalone => (
                 "plot",

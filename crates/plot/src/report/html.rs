@@ -3,7 +3,7 @@
 use super::style::PAGE;
 use super::{Command, Report, Section, Table, Tile};
 use crate::chart::{STYLE, Svg};
-use crate::escape::{self, escaped};
+use mattock_printable::html as escaped;
 
 /// Nothing may be loaded or run; styles are the page's own.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
@@ -80,7 +80,7 @@ fn chart(out: &mut String, svg: &Svg) {
     out.push_str(svg.narrow());
     if !svg.reading().is_empty() {
         out.push_str("<figcaption><b>How to read this:</b> ");
-        escape::push(out, svg.reading());
+        out.push_str(&escaped(svg.reading()));
         out.push_str("</figcaption>\n");
     }
     out.push_str("</figure>\n");

@@ -1,0 +1,4 @@
+//! Pseudo-random strings of hostile pieces through every function.
+
+mod hostile;
+mod strings;
