@@ -67,4 +67,24 @@ pub enum LoadError {
         /// So many are allowed.
         max: usize,
     },
+    /// More steps are asked for than a document may ever take.
+    #[error(
+        "{steps} steps for one document are more than the {max} that a module can be given: lower the limit of fuel"
+    )]
+    FuelLimit {
+        /// So many are asked for.
+        steps: u64,
+        /// So many are allowed.
+        max: u64,
+    },
+    /// More memory is asked for than a module may ever have.
+    #[error(
+        "{bytes} bytes of memory are more than the {max} that a module can be given: lower the limit of memory"
+    )]
+    MemoryLimit {
+        /// So many are asked for.
+        bytes: usize,
+        /// So many are allowed.
+        max: usize,
+    },
 }

@@ -16,6 +16,9 @@ pub(crate) const HOST: &str = "mattock";
 /// Bytes that are copied for one step of fuel.
 const BYTES_PER_FUEL: u64 = 8;
 
+/// Steps that a call costs beside them: it takes as long as many instructions do.
+const CALL_FUEL: u64 = 32;
+
 /// Returned where a document has no such part.
 const NONE: i32 = -1;
 
@@ -55,9 +58,9 @@ fn memory(caller: &Caller<'_, State>) -> Result<Memory, Error> {
         .ok_or_else(|| failed("the module has no memory"))
 }
 
-/// Takes the fuel for handing over so many bytes.
+/// Takes the fuel for a call, and for handing over so many bytes.
 fn charge(caller: &mut Caller<'_, State>, bytes: usize) -> Result<(), Error> {
-    let cost = bytes as u64 / BYTES_PER_FUEL + 1;
+    let cost = bytes as u64 / BYTES_PER_FUEL + CALL_FUEL;
     let left = caller.get_fuel()?.checked_sub(cost).ok_or(TrapCode::OutOfFuel)?;
     caller.set_fuel(left)
 }
@@ -77,6 +80,7 @@ fn hand_over(
     capacity: u32,
     part: impl FnOnce(&Parts) -> Option<&[u8]>,
 ) -> Result<i32, Error> {
+    charge(caller, 0)?;
     let memory = memory(caller)?;
     let (bytes, state) = memory.data_and_store_mut(&mut *caller);
     let Some(part) = part(&state.parts) else { return Ok(NONE) };
@@ -103,6 +107,7 @@ fn text_at(caller: &mut Caller<'_, State>, start: u32, length: u32, what: &str) 
 }
 
 fn give(caller: &mut Caller<'_, State>, given: Given) -> Result<(), Error> {
+    charge(caller, 0)?;
     let answer = &mut caller.data_mut().answer;
     answer.expect_bytes(0).and_then(|()| answer.give(given)).map_err(ended)
 }
@@ -146,9 +151,15 @@ fn read_functions(linker: &mut Linker<State>) -> Result<(), Error> {
             hand_over(&mut caller, start, capacity, |parts| parts.header.as_deref().map(str::as_bytes))
         },
     )?;
-    linker.func_wrap(HOST, "status", |caller: Call<'_>| i32::from(caller.data().parts.status))?;
-    linker.func_wrap(HOST, "time", |caller: Call<'_>| caller.data().parts.time_us)?;
-    linker.func_wrap(HOST, "truncated", |caller: Call<'_>| i32::from(caller.data().parts.truncated))?;
+    linker.func_wrap(HOST, "status", |mut caller: Call<'_>| {
+        charge(&mut caller, 0).map(|()| i32::from(caller.data().parts.status))
+    })?;
+    linker.func_wrap(HOST, "time", |mut caller: Call<'_>| {
+        charge(&mut caller, 0).map(|()| caller.data().parts.time_us)
+    })?;
+    linker.func_wrap(HOST, "truncated", |mut caller: Call<'_>| {
+        charge(&mut caller, 0).map(|()| i32::from(caller.data().parts.truncated))
+    })?;
     Ok(())
 }
 

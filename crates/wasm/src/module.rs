@@ -54,6 +54,7 @@ impl Module {
         if !is_column_name(name) {
             return Err(LoadError::Name(name.to_owned()));
         }
+        limits.check()?;
         if bytes.len() > MODULE_BYTES_MAX {
             return Err(LoadError::TooLarge { bytes: bytes.len(), max: MODULE_BYTES_MAX });
         }

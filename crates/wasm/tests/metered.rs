@@ -81,3 +81,38 @@ fn fuel_is_the_same_every_time() {
     assert!((1024..=32768).contains(&least), "{least}");
     assert!((0..20).all(|_| enough(least) && !enough(least / 2)));
 }
+
+#[test]
+fn calls_cost_more_than_instructions() {
+    let call = |step: &str| {
+        let text = format!(
+            r#"(module {IMPORTS} (global $n (mut i32) (i32.const 0)) (func (export "analyze_text")
+                (loop $l {step} (global.set $n (i32.add (global.get $n) (i32.const 1)))
+                    (if (i32.gt_u (global.get $n) (i32.const 30000)) (then unreachable)) (br $l))))"#
+        );
+        failure_of(&text, &page())
+    };
+    assert!(call("").contains("trapped"), "as many instructions are paid for");
+    for step in [
+        "(drop (call $status))",
+        "(drop (call $time))",
+        "(drop (call $truncated))",
+        "(drop (call $url (i32.const 0) (i32.const 0)))",
+        "(drop (call $content (i32.const 0) (i32.const 0)))",
+    ] {
+        assert_eq!(call(step), "used up its fuel of 1000000 steps", "{step}");
+    }
+}
+
+#[test]
+fn nobody_can_ask_for_more_than_the_maxima() {
+    let text = format!(r#"(module {IMPORTS} (func (export "analyze_text")))"#);
+    let loaded = |limits: Limits| Module::load("column", &bytes(&text), limits).map(|_| ());
+    let most = Limits { fuel: Limits::FUEL_MAX, memory_bytes_max: Limits::MEMORY_BYTES_MAX, ..LIMITS };
+    assert_eq!(loaded(most), Ok(()));
+    assert!(most.exceed_defaults() && !Limits::default().exceed_defaults() && !LIMITS.exceed_defaults());
+    let more = loaded(Limits { fuel: Limits::FUEL_MAX + 1, ..LIMITS }).unwrap_err().to_string();
+    assert!(more.contains("10000000001 steps") && more.contains("lower the limit of fuel"), "{more}");
+    let more = loaded(Limits { memory_bytes_max: (1 << 30) + 1, ..LIMITS }).unwrap_err().to_string();
+    assert!(more.contains("1073741825 bytes") && more.contains("lower the limit of memory"), "{more}");
+}
