@@ -53,6 +53,8 @@ pub fn cut_back(
             && entry.len < expected
         {
             let path = directory.join(&entry.name);
+            // A link or a pipe has no length: it is told as what it is.
+            files.entry(&path).map_err(failed("look at", &path))?;
             return Err(RepositoryError::Short { path, bytes: entry.len, expected });
         }
     }

@@ -2,6 +2,10 @@
 
 use std::path::Path;
 
+#[path = "../../../fuzz/checks/ledger.rs"]
+mod ledger;
+#[path = "../../../fuzz/checks/replay.rs"]
+mod replay;
 #[path = "../../../fuzz/checks/warc.rs"]
 mod warc;
 
@@ -22,4 +26,9 @@ fn replay(target: &str, check: fn(&[u8])) {
 #[test]
 fn warc_corpus() {
     replay("warc", warc::check);
+}
+
+#[test]
+fn ledger_corpus() {
+    replay::replay("ledger", ledger::check);
 }

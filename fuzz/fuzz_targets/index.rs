@@ -1,0 +1,6 @@
+#![no_main]
+
+#[path = "../checks/index.rs"]
+mod checks;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| checks::check(bytes));
