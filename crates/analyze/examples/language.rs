@@ -7,6 +7,7 @@ use std::io::{self, BufRead as _, BufWriter, Write as _};
 
 use mattock_analyze::{Document, Value, built_in, languages_known};
 
+#[expect(clippy::disallowed_methods, reason = "its output is for programs")]
 fn main() -> io::Result<()> {
     let column = std::env::args().nth(1).unwrap_or_else(|| "language".into());
     let analyzer = built_in(&column).ok_or_else(|| io::Error::other(format!("no column `{column}`")))?;

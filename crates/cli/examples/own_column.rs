@@ -39,6 +39,7 @@ impl Analyzer for SilentImages {
     }
 }
 
+#[expect(clippy::disallowed_methods, reason = "rows go to programs here")]
 fn main() -> anyhow::Result<()> {
     let dir = std::env::args().nth(1).context("say which crawl: own_column DIR")?;
     let (env, dir) = (Env::real(), Path::new(&dir));

@@ -3,13 +3,13 @@
 //! A file has the name of its column. Files that flags name are loaded in any case; the others when somebody names their
 //! column, so that a damaged one is in nobody's way.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context as _;
 use mattock_analyze::Analyzer;
-use mattock_crawl::config::AnalyzerOptions;
-use mattock_crawl::{CrawlError, SavedCrawl};
+use mattock_crawl::{CrawlError, GrantedAnalyzers, SavedCrawl};
 use mattock_env::{Env, Files, is_url};
 use mattock_wasm::{Limits, Module};
 
@@ -24,6 +24,8 @@ const DIRECTORY: &str = "analyzers";
 pub(crate) struct Analyzers {
     files: Files,
     limits: Limits,
+    /// Whether the crawl's own limits are higher, and nobody stands for them.
+    lowered: bool,
     /// Those that flags name.
     named: Vec<PathBuf>,
     /// Those that are there to be named by their columns, the repository's own before those of a configuration.
@@ -33,10 +35,14 @@ pub(crate) struct Analyzers {
 impl Analyzers {
     /// What flags and configuration say, for the repository `dir`, if there is one.
     pub(crate) fn find(env: &Env, args: &LoadedArgs, dir: Option<&Path>) -> anyhow::Result<Analyzers> {
-        let configured = match &args.config {
-            Some(path) => read_config(env, path)?.check()?.analyzers,
+        let mut granted = match &args.config {
+            // The user has named it: all of it is the user's word.
+            Some(path) => GrantedAnalyzers::named(read_config(path)?.check_saved()?.analyzers),
             None => dir.map(|dir| of_crawl(env, dir)).transpose()?.unwrap_or_default(),
         };
+        granted.elsewhere.extend(args.analyzers.iter().cloned());
+        let files = env.files.with_outside(granted.elsewhere);
+        let configured = granted.options;
         let mut known = dir.map(|dir| of_repository(&env.files, dir)).transpose()?.unwrap_or_default();
         for path in configured.modules {
             if !known.iter().any(|other| name_of(other) == name_of(&path)) {
@@ -49,7 +55,7 @@ impl Analyzers {
             memory_bytes_max: usize::try_from(memory_bytes).context("so much memory there is not")?,
             ..Limits::default()
         };
-        Ok(Analyzers { files: env.files.clone(), limits, named: args.analyzers.clone(), known })
+        Ok(Analyzers { files, limits, lowered: granted.lowered, named: args.analyzers.clone(), known })
     }
 
     /// Those that flags name, and of the others those whose names are words of `text`.
@@ -67,6 +73,11 @@ impl Analyzers {
             let name = name_of(path);
             // What a flag names is newer than what is kept.
             if is_word_of(name, text) && !loaded.iter().any(|other| other.name() == name) {
+                if self.lowered {
+                    say!(
+                        "note: analyzers run with the default limits, not with the higher ones of this directory's configuration: --trust takes those"
+                    );
+                }
                 loaded.push(self.load_file(path)?);
             }
         }
@@ -98,13 +109,13 @@ impl Analyzers {
 }
 
 /// What the configuration of a crawl says; nothing where there is no crawl.
-fn of_crawl(env: &Env, dir: &Path) -> anyhow::Result<AnalyzerOptions> {
+fn of_crawl(env: &Env, dir: &Path) -> anyhow::Result<GrantedAnalyzers> {
     if is_url(dir) {
-        return Ok(AnalyzerOptions::default());
+        return Ok(GrantedAnalyzers::default());
     }
     match SavedCrawl::open(env, dir) {
-        Ok(saved) => Ok(saved.config()?.analyzers),
-        Err(CrawlError::NoCrawl { .. } | CrawlError::NotACrawl { .. }) => Ok(AnalyzerOptions::default()),
+        Ok(saved) => Ok(saved.analyzers()?),
+        Err(CrawlError::NoCrawl { .. } | CrawlError::NotACrawl { .. }) => Ok(GrantedAnalyzers::default()),
         Err(error) => Err(error.into()),
     }
 }
@@ -112,10 +123,18 @@ fn of_crawl(env: &Env, dir: &Path) -> anyhow::Result<AnalyzerOptions> {
 /// The files of a repository's own analyzers, by name.
 fn of_repository(files: &Files, dir: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let directory = dir.join(DIRECTORY);
-    if files.entry(&directory)?.is_none_or(|entry| !entry.is_dir) {
-        return Ok(Vec::new());
-    }
-    let listed = files.list(&directory).with_context(|| directory.display().to_string())?;
+    let listed = match files.list(&directory) {
+        // A server that lists nothing has none that could be found.
+        Err(error)
+            if matches!(
+                error.kind(),
+                ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::Unsupported
+            ) =>
+        {
+            return Ok(Vec::new());
+        }
+        listed => listed.with_context(|| directory.display().to_string())?,
+    };
     let listed = listed.into_iter().filter(|entry| !entry.is_dir && entry.name.ends_with(".wasm"));
     let mut paths: Vec<PathBuf> = listed.map(|entry| directory.join(entry.name)).collect();
     paths.sort();

@@ -31,6 +31,9 @@ use probe::{FetchArgs, RobotsArgs};
 #[command(name = "mattock", version, propagate_version = true, args_override_self = true)]
 #[command(after_help = "Begin with `mattock demo`: it crawls a simulated Web and needs no network.")]
 pub(crate) struct Args {
+    /// Trust what directories ask for beyond themselves: commands, proxies, archives elsewhere
+    #[arg(long, global = true)]
+    pub(crate) trust: bool,
     #[command(subcommand)]
     pub(crate) command: Command,
 }

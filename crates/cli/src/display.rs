@@ -2,7 +2,6 @@
 //!
 //! On a terminal one line that is redrawn; elsewhere a plain line every few seconds. All of it on stderr.
 
-use std::io::IsTerminal;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,6 +10,9 @@ use indicatif::{HumanBytes, HumanCount, HumanDuration, ProgressBar, ProgressStyl
 use mattock_crawl::steer::{Paused, PausedBy};
 use mattock_crawl::{Control, End, Progress, Summary};
 use mattock_env::{Clock, Time};
+
+use crate::output;
+use crate::progress::Says as _;
 
 const REDRAW: Duration = Duration::from_millis(200);
 const PLAIN_EVERY: Duration = Duration::from_secs(5);
@@ -33,7 +35,7 @@ impl Display {
         max_pages: Option<u64>,
         quiet: bool,
     ) -> Display {
-        let bar = (!quiet && std::io::stderr().is_terminal()).then(|| bar(max_pages));
+        let bar = (!quiet && output::is_watched()).then(|| bar(max_pages));
         Display { progress, control, bar, quiet, last: Vec::new() }
     }
 
@@ -49,7 +51,7 @@ impl Display {
                 // This is for people even if they asked for nothing: the crawl waits for them.
                 let news = trouble.as_deref().unwrap_or("going on");
                 match &self.bar {
-                    Some(bar) => bar.println(news),
+                    Some(bar) => bar.says_above(news),
                     None => say!("{news}"),
                 }
                 told = trouble;
@@ -58,7 +60,7 @@ impl Display {
             match &self.bar {
                 Some(bar) => {
                     bar.set_position(self.progress.read().pages);
-                    bar.set_message(line);
+                    bar.says(line);
                 }
                 None if !self.quiet && now >= plain_next => {
                     plain_next = now + PLAIN_EVERY;

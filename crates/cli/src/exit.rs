@@ -1,16 +1,22 @@
 //! From a result to an exit code and a last word.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::process::ExitCode;
 
+use clap::CommandFactory as _;
+use clap::builder::Styles;
 use mattock_console::ConsoleError;
 use mattock_crawl::{ConfigError, CrawlError};
-use mattock_env::Env;
 use mattock_features::FeaturesError;
 use mattock_graph::GraphError;
+use mattock_printable::{Layout, terminal};
 use mattock_query::QueryError;
 use mattock_simweb::{ServeError, SimwebError};
 use mattock_study::StudyError;
+
+use crate::args::Args;
+use crate::places;
 
 /// How a command that did not fail ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +39,19 @@ impl std::fmt::Display for Usage {
 }
 
 impl std::error::Error for Usage {}
+
+/// The last word of a command line that is not understood; also help and the version, which are no errors. Arguments may come from a list of
+/// others (`xargs mattock get`): with anything among them that does not show, the words have no colours, which are escape sequences too.
+pub(crate) fn refused(error: &clap::Error) -> ExitCode {
+    let plain = Args::command().styles(Styles::plain()).try_get_matches();
+    let words = plain.err().map(|error| error.render().ansi().to_string()).unwrap_or_default();
+    match terminal(&words, Layout::Lines) {
+        Cow::Owned(_) => say_on!("{words}"),
+        // Whoever does not listen is not told.
+        Cow::Borrowed(_) => drop(error.print()),
+    }
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+}
 
 pub(crate) fn code(result: anyhow::Result<Ended>) -> ExitCode {
     match result {
@@ -64,9 +83,10 @@ fn told(error: &anyhow::Error) -> String {
 }
 
 /// A text file that the user named; one that cannot be read was named wrongly.
-pub(crate) fn read_named(env: &Env, path: &Path) -> anyhow::Result<String> {
-    let bytes =
-        env.files.read(path).map_err(|error| Usage(format!("cannot read {}: {error}", path.display())))?;
+pub(crate) fn read_named(path: &Path) -> anyhow::Result<String> {
+    let bytes = places::named()
+        .read(path)
+        .map_err(|error| Usage(format!("cannot read {}: {error}", path.display())))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
@@ -87,6 +107,7 @@ fn is_usage(error: &anyhow::Error) -> bool {
             error.downcast_ref(),
             Some(
                 CrawlError::Config(_)
+                    | CrawlError::Untrusted { .. }
                     | CrawlError::NoSeed
                     | CrawlError::NotACrawl { .. }
                     | CrawlError::NoCrawl { .. }

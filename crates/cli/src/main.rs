@@ -34,6 +34,7 @@ mod times;
 mod unfinished;
 mod visiting;
 
+use std::backtrace::{Backtrace, BacktraceStatus};
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -54,7 +55,21 @@ fn main() -> ExitCode {
 }
 
 fn run() -> ExitCode {
-    let args = Args::parse();
+    std::panic::set_hook(Box::new(|panic| {
+        let (thread, trace) = (std::thread::current(), Backtrace::capture());
+        say!("thread '{}' {panic}", thread.name().unwrap_or("<unnamed>"));
+        match trace.status() {
+            BacktraceStatus::Captured => say!("{trace}"),
+            _ => say!("note: run with `RUST_BACKTRACE=1` to see where"),
+        }
+    }));
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => return exit::refused(&error),
+    };
+    if args.trust {
+        places::trust();
+    }
     let result = match args.command {
         Command::Crawl(args) => commands::crawl::run(args),
         Command::Check(args) => commands::check::run(&args),

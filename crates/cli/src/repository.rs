@@ -10,7 +10,7 @@ use mattock_env::{Env, Files, Random, is_url};
 use mattock_index::{
     IndexError, IndexOptions, LedgerSource, Manifest, Snapshot, TAIL_ROWS, Updated, importing_since_ms,
 };
-use mattock_query::{Options, Session, Source};
+use mattock_query::{Options, PartSums, Session, Source};
 use mattock_study::columns_directory;
 
 use crate::analyzers::Analyzers;
@@ -181,6 +181,7 @@ impl Repository {
         }
         let (parts, tail) = (snapshot.parts().to_vec(), snapshot.tail().to_vec());
         let mut source = Source::new(&self.root, mattock_index::schema(), parts, tail);
+        source.sums = PartSums::of(&snapshot);
         source.undated = snapshot.has_undated();
         source.languages = snapshot.has_languages();
         source.ledgers = self.ledgers.clone();

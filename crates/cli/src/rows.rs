@@ -3,44 +3,49 @@
 //! [`sink`] is for those who have Arrow batches, as queries do. [`Rows`] is for those who have one row after the other: it makes batches of
 //! them, so that an answer of any length takes little memory.
 
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::builder::{Float64Builder, Int64Builder, StringBuilder};
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
-use mattock_env::Env;
+use mattock_printable::TerminalWriter;
 use mattock_query::sink::{CsvSink, JsonSink, ParquetSink, Sink, TableSink};
 
 use crate::args::rows::{RowFormat, RowsArgs};
 use crate::exit::Usage;
+use crate::output;
 use crate::unfinished::{Unfinished, UnfinishedSink};
 
 /// Rows of a batch.
 const BATCH_ROWS: usize = 8192;
 
-/// Where rows go: to a file or to stdout, as a table on a terminal and as JSON lines elsewhere if nothing is said.
+/// Where rows go: to a file or to stdout, as a table on a terminal and as JSON lines elsewhere if nothing is said. If they are to be `safe`,
+/// no spreadsheet and no terminal obeys what is in CSV and JSON lines, wherever they go.
 pub(crate) fn sink(
-    env: &Env,
     format: Option<RowFormat>,
+    safe: bool,
     path: Option<&Path>,
 ) -> anyhow::Result<Box<dyn Sink>> {
-    let terminal = path.is_none() && io::stdout().is_terminal();
+    let terminal = path.is_none() && output::is_shown();
     let format = format.unwrap_or(if terminal { RowFormat::Table } else { RowFormat::Jsonl });
     if format == RowFormat::Parquet && terminal {
         return Err(Usage("Parquet is not for terminals: say where to with --output".into()).into());
     }
     let (file, out): (_, Box<dyn Write + Send>) = match path {
         Some(path) => {
-            let (file, out) = Unfinished::create(env, path)?;
+            let (file, out) = Unfinished::create(path)?;
             (Some(file), Box::new(BufWriter::new(out)))
         }
-        None => (None, Box::new(BufWriter::new(io::stdout()))),
+        None if format == RowFormat::Jsonl => (None, Box::new(BufWriter::new(output::json_lines()))),
+        None => (None, Box::new(BufWriter::new(output::rows()))),
     };
     let sink: Box<dyn Sink> = match format {
         RowFormat::Table => Box::new(TableSink::new(out, width())),
+        RowFormat::Jsonl if safe => Box::new(JsonSink::new(TerminalWriter::json(out))),
         RowFormat::Jsonl => Box::new(JsonSink::new(out)),
+        RowFormat::Csv if safe => Box::new(CsvSink::new(out).for_spreadsheets()),
         RowFormat::Csv => Box::new(CsvSink::new(out)),
         RowFormat::Parquet => Box::new(ParquetSink::new(out)),
     };
@@ -53,8 +58,7 @@ pub(crate) fn sink(
 /// What a table may take: what the shell says, or the terminal.
 fn width() -> usize {
     let said = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-    let terminal = || rustix::termios::tcgetwinsize(io::stdout()).ok().map(|size| usize::from(size.ws_col));
-    said.or_else(terminal).filter(|width| *width > 0).unwrap_or(120)
+    said.or_else(output::columns).filter(|width| *width > 0).unwrap_or(120)
 }
 
 /// What a column holds.
@@ -123,8 +127,8 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    pub(crate) fn begin(env: &Env, args: &RowsArgs, columns: &[(&str, Kind)]) -> anyhow::Result<Rows> {
-        Rows::into(sink(env, args.format, args.output.as_deref())?, columns)
+    pub(crate) fn begin(args: &RowsArgs, columns: &[(&str, Kind)]) -> anyhow::Result<Rows> {
+        Rows::into(sink(args.format, args.safe, args.output.as_deref())?, columns)
     }
 
     fn into(mut sink: Box<dyn Sink>, columns: &[(&str, Kind)]) -> anyhow::Result<Rows> {
@@ -171,6 +175,7 @@ impl Rows {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io;
     use std::sync::{Mutex, PoisonError};
 
     #[derive(Clone, Default)]

@@ -4,38 +4,96 @@ use std::path::Path;
 
 use anyhow::Result;
 use mattock_crawl::RawConfig;
-use mattock_crawl::config::{RawFetch, RawIdentity, RawNetwork, RawTls};
+use mattock_crawl::config::{RawCredential, RawFetch, RawHeader, RawIdentity, RawNetwork, RawSecret, RawTls};
 use mattock_env::Env;
+use mattock_fetch::{Site, is_credential_name};
+use mattock_secret::Source;
+use mattock_weburl::WebUrl;
 
 use crate::args::network::NetworkArgs;
 use crate::exit::{Usage, read_named};
+use crate::places;
 
-/// What the flags say, and below them the file that they name.
-pub(crate) fn asked(env: &Env, flags: RawConfig, network: &NetworkArgs) -> Result<RawConfig> {
-    let flags = flags.or(network_flags(network));
-    Ok(match &network.config {
-        Some(path) => flags.or(read_config(env, path)?),
+/// The variable that stands for `--proxy`.
+const PROXY_VARIABLE: &str = "MATTOCK_PROXY";
+
+/// What the flags say, and below them the file that they name, with its secrets. `only` is the URL that is asked for, if it is but one.
+pub(crate) fn asked(flags: RawConfig, network: &NetworkArgs, only: Option<&WebUrl>) -> Result<RawConfig> {
+    let flags = flags.or(network_flags(network, only));
+    let mut asked = match &network.config {
+        Some(path) => flags.or(read_config(path)?),
         None => flags,
-    })
+    };
+    asked.fetch_secrets(&places::named())?;
+    Ok(asked)
 }
 
-/// The configuration in a file, with what the files say that it names.
-pub(crate) fn read_config(env: &Env, path: &Path) -> Result<RawConfig> {
-    let place = path.display().to_string();
-    let mut config = RawConfig::parse(&read_named(env, path)?, &place)?;
-    config.read_files(&env.files, path.parent().unwrap_or(Path::new("")), &place)?;
+/// The configuration in a file, with what the files say that it names. Its secrets are not fetched.
+pub(crate) fn read_config(path: &Path) -> Result<RawConfig> {
+    let (place, files) = (path.display().to_string(), places::named());
+    let mut config = RawConfig::parse(&read_named(path)?, &place)?;
+    config.read_files(&files, path.parent().unwrap_or(Path::new("")), &place)?;
+    if config.holds_secret() && !files.is_private(path).unwrap_or(true) {
+        say!(
+            "warning: a secret stands in {place}, which others on this machine can read; `chmod 600 {place}`"
+        );
+    }
     Ok(config)
 }
 
-fn network_flags(args: &NetworkArgs) -> RawConfig {
+/// Says so if a secret stands on the command line, where `ps` shows it to everybody on this machine.
+pub(crate) fn warn_if_visible(flag: &str, secret: &str, instead: &str) {
+    if is_visible(secret) {
+        say!("warning: others on this machine can see what follows {flag} on the command line; {instead}");
+    }
+}
+
+fn is_visible(secret: &str) -> bool {
+    std::env::args_os().skip(1).any(|argument| argument.to_string_lossy().contains(secret))
+}
+
+/// The proxy that a flag or its variable names. One with a password is remembered by the variable, not by itself.
+fn proxy(text: &str) -> RawSecret {
+    if !text.contains('@') {
+        return text.into();
+    }
+    let instead =
+        "put it into MATTOCK_PROXY, or name its place in the configuration: proxy = { file = \"PATH\" }";
+    warn_if_visible("--proxy", text, instead);
+    match std::env::var(PROXY_VARIABLE).is_ok_and(|value| value == text) {
+        true => RawSecret::new(Source::Env(PROXY_VARIABLE.to_owned())),
+        false => text.into(),
+    }
+}
+
+/// A request field that a flag names. One of credentials is for the one URL that is asked for, if it is but one.
+fn header(line: &str, only: Option<&WebUrl>) -> RawHeader {
+    let credential = line.split_once(':').filter(|(name, _)| is_credential_name(name.trim()));
+    if let Some((_, value)) = credential {
+        let instead =
+            "put it into MATTOCK_HEADER, or name its place in the configuration: value = { file = \"PATH\" }";
+        warn_if_visible("--header", value.trim(), instead);
+    }
+    match (credential, only.and_then(|url| Site::of(url).ok())) {
+        (Some((name, value)), Some(site)) => RawHeader::Secret(RawCredential {
+            name: name.trim().to_owned(),
+            value: value.trim().into(),
+            hosts: vec![site.to_string()],
+        }),
+        _ => RawHeader::Line(line.to_owned()),
+    }
+}
+
+fn network_flags(args: &NetworkArgs, only: Option<&WebUrl>) -> RawConfig {
+    let headers: Vec<RawHeader> = args.headers.iter().map(|line| header(line, only)).collect();
     RawConfig {
         identity: RawIdentity { contact: args.contact.clone(), ..Default::default() },
-        fetch: RawFetch { headers: some(&args.headers), ..Default::default() },
+        fetch: RawFetch { headers: some(&headers), ..Default::default() },
         network: RawNetwork {
             dns: some(&args.dns),
             allow_address: some(&args.allow_address),
             connect_port: some(&args.connect_port),
-            proxy: args.proxy.clone(),
+            proxy: args.proxy.as_deref().map(proxy),
             ..Default::default()
         },
         tls: RawTls { verify: args.verify.then_some(true), ..Default::default() },
@@ -44,7 +102,7 @@ fn network_flags(args: &NetworkArgs) -> RawConfig {
 }
 
 /// A list, unless it is empty: then nothing was said.
-pub(crate) fn some(list: &[String]) -> Option<Vec<String>> {
+pub(crate) fn some<T: Clone>(list: &[T]) -> Option<Vec<T>> {
     (!list.is_empty()).then(|| list.to_vec())
 }
 

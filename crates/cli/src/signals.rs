@@ -1,8 +1,12 @@
 //! Ctrl-C and termination.
+//!
+//! A command that was asked to stop stops where it next looks, and keeps what it has. One that works with a server may wait for its answer by then, and if
+//! it would keep nothing by waiting, it is ended ([`Patience::Short`]).
 
+use std::path::PathBuf;
 use std::time::Duration;
 
-use mattock_env::Clock;
+use mattock_env::{Clock, is_url};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// Signals that come closer together are one wish.
@@ -46,9 +50,31 @@ impl Interrupts {
     }
 }
 
-/// Calls `then` at the first wish to stop, for commands that have no runtime of their own; the second ends the process. When this
-/// returns, wishes are heard.
-pub(crate) fn when_interrupted(then: impl FnOnce() + Send + 'static) {
+/// How long a command may take that was asked to stop.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Patience {
+    /// As long as it needs to keep what it has.
+    Long,
+    /// Not long: it keeps nothing, or what it has was kept already.
+    Short,
+}
+
+impl Patience {
+    /// With a command that works with these places, and keeps nothing.
+    pub(crate) fn with<'a>(places: impl IntoIterator<Item = &'a PathBuf>) -> Patience {
+        match places.into_iter().any(|place| is_url(place)) {
+            true => Patience::Short,
+            false => Patience::Long,
+        }
+    }
+}
+
+/// Enough to say goodbye, to a store that has half an object for instance.
+const SHORT: Duration = Duration::from_secs(5);
+
+/// Calls `then` at the first wish to stop, for commands that have no runtime of their own; the second ends the process, and so does the end of
+/// `patience`. When this returns, wishes are heard.
+pub(crate) fn when_interrupted(patience: Patience, then: impl FnOnce() + Send + 'static) {
     let (ready, listening) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         mattock_env::run(async {
@@ -57,8 +83,16 @@ pub(crate) fn when_interrupted(then: impl FnOnce() + Send + 'static) {
             let _ = ready.send(());
             interrupts.next().await;
             then();
-            interrupts.settle(&Clock::real()).await;
-            interrupts.next().await;
+            let clock = Clock::real();
+            let end = clock.now() + SHORT;
+            interrupts.settle(&clock).await;
+            tokio::select! {
+                biased;
+                () = interrupts.next() => {}
+                () = clock.sleep_until(end), if patience == Patience::Short => {
+                    say!("Stopped: something that does not answer was not waited for.");
+                }
+            }
             std::process::exit(130);
         });
     });

@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
-use mattock_env::{Env, FileWriter, Files, OpenMode, is_url};
+use mattock_env::{FileWriter, Files, OpenMode, is_url};
 use mattock_query::sink::Sink;
 
 use crate::exit::Usage;
+use crate::places;
 
 /// See the module. Gone with its file, unless that is [kept](Unfinished::keep).
 pub(crate) struct Unfinished {
@@ -23,23 +24,27 @@ pub(crate) struct Unfinished {
 
 impl Unfinished {
     /// A new file that will be at `path`, where it replaces what is there.
-    pub(crate) fn create(env: &Env, path: &Path) -> anyhow::Result<(Unfinished, NamedWriter)> {
+    pub(crate) fn create(path: &Path) -> anyhow::Result<(Unfinished, NamedWriter)> {
         if is_url(path) {
             return Err(
                 Usage(format!("{} is a URL: answers are written to this machine", path.display())).into()
             );
         }
         let wrong = |error: io::Error| Usage(format!("cannot write {}: {error}", path.display()));
-        let is_dir = env.files.entry(path).map_err(wrong)?.is_some_and(|entry| entry.is_dir);
+        let is_dir = places::named().entry(path).map_err(wrong)?.is_some_and(|entry| entry.is_dir);
         if is_dir {
             return Err(wrong(io::ErrorKind::IsADirectory.into()).into());
         }
-        let is_special = env.files.is_special(path).map_err(wrong)?;
-        let unfinished = (!is_special).then(|| path.with_added_extension("unfinished"));
-        let open = unfinished.as_deref().unwrap_or(path);
-        let file = env.files.open(open, OpenMode::CreateOrTruncate).map_err(wrong)?;
-        let writer = NamedWriter { out: FileWriter::new(file), path: path.to_path_buf() };
-        Ok((Unfinished { files: env.files.clone(), path: path.to_path_buf(), unfinished }, writer))
+        let (files, place) = (places::beside(path), places::in_directory(path));
+        let is_special = files.is_special(&place).map_err(wrong)?;
+        let unfinished = (!is_special).then(|| place.with_added_extension("unfinished"));
+        let file = match &unfinished {
+            Some(unfinished) => files.open(unfinished, OpenMode::CreateOrTruncate),
+            // The user has named the link or the pipe itself.
+            None => places::named().open(path, OpenMode::CreateOrTruncate),
+        };
+        let writer = NamedWriter { out: FileWriter::new(file.map_err(wrong)?), path: path.to_path_buf() };
+        Ok((Unfinished { files, path: place, unfinished }, writer))
     }
 
     /// Gives it its name.

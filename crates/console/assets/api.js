@@ -1,15 +1,10 @@
-// Asking the console. Changes carry a header that no other site can send; a token, where one is needed, is asked for once and kept
-// for this tab alone.
+// Asking the console. Changes carry a header that no other site can send. A token, where one is needed, comes with the address that was
+// printed or is asked for; what is kept of it is a cookie that no script can read.
 
 import { h, replace, byId } from "./dom.js";
 
-const KEY = "mattock-token";
-
 function headers(more) {
-  const all = { "X-Mattock": "1", ...more };
-  const token = sessionStorage.getItem(KEY);
-  if (token) all.Authorization = "Bearer " + token;
-  return all;
+  return { "X-Mattock": "1", ...more };
 }
 
 export class Problem extends Error {
@@ -55,10 +50,9 @@ export async function post(path, body) {
   return read(await ask(path, options));
 }
 
-// Where a stored page can be shown from: frames send no headers, so that they need a ticket where there is a token.
+// Where a stored page can be shown from: frames send no headers, and not always cookies, so that they need a ticket where there is a token.
 export async function viewAddress(url, n) {
-  const query = { u: url, n: String(n) };
-  if (sessionStorage.getItem(KEY)) query.ticket = (await post("tickets", { u: url, n })).ticket;
+  const query = { u: url, n: String(n), ticket: (await post("tickets", { u: url, n })).ticket };
   return "/view?" + new URLSearchParams(query).toString();
 }
 
@@ -68,11 +62,15 @@ function askToken() {
   asking ??= new Promise((done) => {
     const input = h("input", { type: "password", id: "token", autocomplete: "off", required: true, size: 40 });
     const form = h("form", { class: "panel" }, h("h1", {}, "This console is closed to strangers"),
-      h("p", { class: "soft" }, "Enter the token that the crawl was started with (--console-token or MATTOCK_CONSOLE_TOKEN)."),
+      h("p", { class: "soft" }, "Open the address that was printed when it was started, or enter the token: what that address ends in, or what was given with --console-token or MATTOCK_CONSOLE_TOKEN."),
       h("div", { class: "row" }, h("label", { class: "field grow" }, h("span", {}, "Token"), input), h("button", { class: "main" }, "Open")));
-    form.addEventListener("submit", (event) => {
+    form.addEventListener("submit", async (event) => {
       event.preventDefault();
-      sessionStorage.setItem(KEY, input.value.trim());
+      try {
+        await fetch("/api/v1/login", { method: "POST", headers: headers({ Authorization: "Bearer " + input.value.trim() }) });
+      } catch {
+        // Whoever asks next says that the console does not answer, or asks for the token again.
+      }
       asking = null;
       done();
       window.dispatchEvent(new Event("mattock-token"));
@@ -83,7 +81,7 @@ function askToken() {
   return asking;
 }
 
-// The stream of updates, over fetch so that it can carry a token. Comes back by itself.
+// The stream of updates, over fetch so that a token can be asked for. Comes back by itself.
 export async function follow(update, lost) {
   for (let wait = 1000; ; wait = Math.min(wait * 2, 15000)) {
     try {

@@ -1,7 +1,7 @@
 // The frame: which page is shown, what all pages know, the theme and the keys.
 
 import { get, follow, Problem } from "./api.js";
-import { h, replace, byId, announce } from "./dom.js";
+import { h, replace, byId, announce, shown } from "./dom.js";
 import * as overview from "./overview.js";
 import * as hosts from "./hosts.js";
 import * as host from "./host.js";
@@ -51,7 +51,7 @@ async function show() {
   tabs(name);
   const main = byId("main");
   const label = (TABS.find(([key]) => key === (PARENTS[name] || name)) || TABS[0])[1];
-  document.title = subject ? `${subject.slice(0, 80)} · Mattock` : `${label} · Mattock`;
+  document.title = shown(subject ? `${subject.slice(0, 80)} · Mattock` : `${label} · Mattock`);
   const root = h("div", {});
   replace(main, root);
   try {
@@ -73,7 +73,7 @@ function state(snapshot, lost) {
   const element = byId("state");
   const [word, text] = lost ? ["lost", "No connection"]
     : snapshot.running ? [snapshot.phase, snapshot.phase[0].toUpperCase() + snapshot.phase.slice(1)] : ["stopped", "Not running"];
-  if (element.textContent !== text) element.textContent = text;
+  if (element.textContent !== text) element.textContent = shown(text);
   element.dataset.state = word;
 }
 
@@ -99,9 +99,9 @@ function told() {
   state(known.snapshot, false);
   alerts(known.snapshot);
   const name = byId("crawl-name");
-  if (name.textContent !== known.snapshot.name) {
-    name.textContent = known.snapshot.name;
-    name.title = known.snapshot.directory;
+  if (name.textContent !== shown(known.snapshot.name)) {
+    name.textContent = shown(known.snapshot.name);
+    name.title = shown(known.snapshot.directory);
   }
   page?.update?.(known);
 }

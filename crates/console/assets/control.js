@@ -1,7 +1,7 @@
 // Everything that an operator can do.
 
 import { get, post } from "./api.js";
-import { h, replace, panel, table, count, time, facts } from "./dom.js";
+import { h, replace, panel, table, count, time, facts, shown } from "./dom.js";
 import { speedText } from "./overview.js";
 
 export async function open(root, { known }) {
@@ -22,11 +22,11 @@ function teller() {
     try {
       const answer = await work();
       element.className = "said good";
-      element.textContent = answer.done;
+      element.textContent = shown(answer.done);
       await after?.();
     } catch (error) {
       element.className = "said bad";
-      element.textContent = error.message;
+      element.textContent = shown(error.message);
     }
   };
   return { element, act };

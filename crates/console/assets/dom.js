@@ -1,12 +1,21 @@
-// Elements and words. Everything that comes from outside goes into the page as text, never as markup.
+// Elements and words. Everything that comes from outside goes into the page as text, never as markup, and what would not show in it is named:
+// controls, marks of direction, what takes no room. The style sheet isolates the direction of every piece.
 
 const SVG = "http://www.w3.org/2000/svg";
+
+// As the terminal has it, but for soft hyphens and for what joins and varies letters.
+const unseen = /(?![\n\t\u00ad\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cs}\u034f\u115f\u1160\u3164\uffa0]/gu;
+
+export function shown(text) {
+  return String(text).replace(unseen, (letter) => `\\u{${letter.codePointAt(0).toString(16)}}`);
+}
 
 function fill(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes || {})) {
     if (value === null || value === undefined || value === false) continue;
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
     else if (name === "class") element.setAttribute("class", value);
+    else if (name === "title" || name === "aria-label") element.setAttribute(name, shown(value));
     else element.setAttribute(name, value === true ? "" : String(value));
   }
   add(element, children);
@@ -16,7 +25,7 @@ function fill(element, attributes, children) {
 export function add(element, children) {
   for (const child of [children].flat(Infinity)) {
     if (child === null || child === undefined || child === false) continue;
-    element.append(child instanceof Node ? child : document.createTextNode(String(child)));
+    element.append(child instanceof Node ? child : document.createTextNode(shown(child)));
   }
 }
 
@@ -138,7 +147,7 @@ export function panel(title, ...children) {
 }
 
 export function announce(text) {
-  byId("announce").textContent = text;
+  byId("announce").textContent = shown(text);
 }
 
 export function outcomeClass(outcome) {

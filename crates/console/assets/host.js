@@ -1,7 +1,7 @@
 // One host or one domain.
 
 import { get, post } from "./api.js";
-import { h, replace, panel, facts, table, count, bytes, ago, time, span, took, urlLink, hostLink, domainLink, outcomeClass } from "./dom.js";
+import { h, replace, panel, facts, table, count, bytes, ago, time, span, took, urlLink, hostLink, domainLink, outcomeClass, shown } from "./dom.js";
 import { bars } from "./chart.js";
 
 export async function open(root, { name, subject, known }) {
@@ -65,10 +65,10 @@ function block(kind, name) {
     try {
       await post(path, { rule });
       said.className = "said good";
-      said.textContent = `${word}: ${rule}`;
+      said.textContent = shown(`${word}: ${rule}`);
     } catch (error) {
       said.className = "said bad";
-      said.textContent = error.message;
+      said.textContent = shown(error.message);
     }
   };
   return [h("div", { class: "row mid" },

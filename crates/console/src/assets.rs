@@ -71,6 +71,23 @@ mod tests {
     }
 
     #[test]
+    fn what_does_not_show_is_named() {
+        let mut places = 0;
+        for (path, _, text) in ASSETS.iter().filter(|(_, kind, _)| *kind == JS) {
+            for line in text.lines() {
+                for way in [".textContent = ", ".title = ", "createTextNode("] {
+                    let Some((_, what)) = line.split_once(way) else { continue };
+                    places += 1;
+                    assert!(what.starts_with("shown(") || what.starts_with('"'), "{path}: {line}");
+                }
+            }
+        }
+        assert!(places >= 10, "the pages are written in another way now, which this test does not see");
+        let style = ASSETS.iter().find(|(path, ..)| *path == "/assets/console.css").unwrap().2;
+        assert!(style.contains("unicode-bidi: isolate"), "a direction of writing reaches into other text");
+    }
+
+    #[test]
     fn pages_hold_no_inline_code_and_nothing_from_elsewhere() {
         for (path, kind, text) in ASSETS {
             let allowed = ["http://www.w3.org/2000/svg", "http://example.com/page"];

@@ -1,34 +1,38 @@
 //! Asks a running crawl through its socket: the other side of `mattock ctl`.
 //!
-//! One request per connection, in plain blocking calls: a command asks once and ends.
+//! One request per connection, in plain blocking calls: a command asks once and ends. Whoever listens in a directory that somebody else has made
+//! need not be a crawl, so that an answer has a largest length and a longest time.
 
 use std::io::{self, Read, Write};
 use std::net::SocketAddr;
-use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use mattock_env::Env;
+use mattock_env::{Clock, Env};
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use crate::ConsoleError;
+use crate::{ConsoleError, socket};
 
 /// Where a crawl listens, in its directory.
 pub const SOCKET: &str = "control.sock";
+/// Where the token that was made for a running crawl's console is, in its directory.
+pub const TOKEN_FILE: &str = "state/console-token";
 
 /// Longer than anything that is asked takes.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// The longest path that a socket can have everywhere, with its end.
-const PATH_BYTES_MAX: usize = 100;
+/// More than anything that is answered has.
+const ANSWER_BYTES_MAX: u64 = 16 << 20;
 
 /// A running crawl.
 #[derive(Clone, Debug)]
 pub struct Client {
     directory: PathBuf,
+    clock: Clock,
+    patience: Duration,
 }
 
 impl Client {
@@ -38,8 +42,8 @@ impl Client {
     }
 
     /// The crawl in this directory.
-    pub fn new(directory: &Path) -> Client {
-        Client { directory: directory.to_path_buf() }
+    pub fn new(directory: &Path, clock: &Clock) -> Client {
+        Client { directory: directory.to_path_buf(), clock: clock.clone(), patience: PATIENCE }
     }
 
     /// Asks for something.
@@ -61,8 +65,7 @@ impl Client {
         );
         let talk = |error: io::Error| ConsoleError::Talk(error.to_string());
         stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body.as_bytes())).map_err(talk)?;
-        let mut response = Vec::new();
-        stream.read_to_end(&mut response).map_err(talk)?;
+        let response = self.answer(stream).map_err(talk)?;
         let (status, body) =
             parse(&response).ok_or_else(|| ConsoleError::Talk("its answer is no HTTP".into()))?;
         let value: Value =
@@ -76,18 +79,37 @@ impl Client {
 
     fn connect(&self) -> Result<UnixStream, ConsoleError> {
         let path = self.directory.join(SOCKET);
-        let nobody = || ConsoleError::NotRunning { path: self.directory.clone() };
-        let stream = ShortPath::of(&path).and_then(|short| UnixStream::connect(short.as_path()));
-        let stream = stream.map_err(|error| match error.kind() {
+        let stream = socket::connect(&path).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused | io::ErrorKind::NotADirectory => {
-                nobody()
+                ConsoleError::NotRunning { path: self.directory.clone() }
             }
             _ => ConsoleError::Socket { path: path.clone(), source: error },
         })?;
-        let timeouts =
-            stream.set_read_timeout(Some(PATIENCE)).and_then(|()| stream.set_write_timeout(Some(PATIENCE)));
-        timeouts.map_err(|error| ConsoleError::Talk(error.to_string()))?;
+        stream
+            .set_write_timeout(Some(self.patience))
+            .map_err(|error| ConsoleError::Talk(error.to_string()))?;
         Ok(stream)
+    }
+
+    /// Reads an answer to its end, for so long and so far at most.
+    fn answer(&self, stream: UnixStream) -> io::Result<Vec<u8>> {
+        let deadline = self.clock.now() + self.patience;
+        let (mut answer, mut room) = (Vec::new(), [0; 16 << 10]);
+        let mut limited = stream.take(ANSWER_BYTES_MAX);
+        loop {
+            let left = deadline.since(self.clock.now());
+            if left.is_zero() {
+                return Err(io::Error::new(io::ErrorKind::TimedOut, "it does not come to an end"));
+            }
+            limited.get_ref().set_read_timeout(Some(left))?;
+            match limited.read(&mut room)? {
+                0 if limited.limit() == 0 => {
+                    return Err(io::Error::other("it is larger than anything that a crawl answers"));
+                }
+                0 => return Ok(answer),
+                count => answer.extend_from_slice(&room[..count]),
+            }
+        }
     }
 }
 
@@ -151,29 +173,6 @@ fn unchunked(mut rest: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
-/// A path that fits into the address of a socket: that of a deep directory goes through a handle of it.
-pub(crate) struct ShortPath {
-    path: PathBuf,
-    _directory: Option<std::fs::File>,
-}
-
-impl ShortPath {
-    pub(crate) fn of(path: &Path) -> io::Result<ShortPath> {
-        let fits = path.as_os_str().len() <= PATH_BYTES_MAX;
-        let (Some(parent), Some(name), false) = (path.parent(), path.file_name(), fits) else {
-            return Ok(ShortPath { path: path.to_path_buf(), _directory: None });
-        };
-        #[expect(clippy::disallowed_methods, reason = "sockets are no files of the simulated disk")]
-        let directory = std::fs::File::open(parent)?;
-        let handle = format!("/proc/self/fd/{}", directory.as_raw_fd());
-        Ok(ShortPath { path: Path::new(&handle).join(name), _directory: Some(directory) })
-    }
-
-    pub(crate) fn as_path(&self) -> &Path {
-        &self.path
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -192,9 +191,39 @@ mod tests {
         );
     }
 
+    /// Asks somebody who listens in a crawl's place, and takes their side.
+    #[expect(clippy::disallowed_methods, reason = "they are at a real socket")]
+    fn ask_impostor(
+        name: &str,
+        patience: Duration,
+        answer: impl FnOnce(UnixStream) + Send + 'static,
+    ) -> String {
+        let env = Env::real();
+        let directory = std::env::temp_dir().join(format!("mattock-{name}-{}", std::process::id()));
+        env.files.create_dir_all(&directory).unwrap();
+        let listener = std::os::unix::net::UnixListener::bind(directory.join(SOCKET)).unwrap();
+        let impostor = std::thread::spawn(move || answer(listener.accept().unwrap().0));
+        let client = Client { patience, ..Client::new(&directory, &env.clock) };
+        let error = client.get("/api/v1/snapshot").unwrap_err().to_string();
+        impostor.join().unwrap();
+        env.files.remove_dir_all(&directory).unwrap();
+        error
+    }
+
+    #[test]
+    fn an_answer_without_end_is_not_waited_for() {
+        let endless = |mut stream: UnixStream| while stream.write_all(&[b'x'; 1 << 16]).is_ok() {};
+        let error = ask_impostor("endless", PATIENCE, endless);
+        assert!(error.contains("larger than anything"), "{error}");
+        let silent = |mut stream: UnixStream| drop(stream.read_to_end(&mut Vec::new()));
+        let error = ask_impostor("silent", Duration::from_millis(20), silent);
+        assert!(!error.is_empty());
+    }
+
     #[test]
     fn a_directory_without_a_crawl_is_told() {
-        let error = Client::new(Path::new("nowhere")).get("/api/v1/snapshot").unwrap_err();
+        let error =
+            Client::new(Path::new("nowhere"), &Env::real().clock).get("/api/v1/snapshot").unwrap_err();
         assert!(matches!(error, ConsoleError::NotRunning { .. }), "{error}");
     }
 }

@@ -17,8 +17,7 @@ pub enum ConsoleError {
     },
     /// Everybody on the network could steer the crawl.
     #[error(
-        "the console would be open to the network at {address}; name a token with --console-token or \
-         MATTOCK_CONSOLE_TOKEN, or bind 127.0.0.1"
+        "the console would be open to the network at {address}; leave `--console-token none` away, or bind 127.0.0.1"
     )]
     NoToken {
         /// Where.

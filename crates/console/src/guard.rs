@@ -5,7 +5,8 @@
 //! | another site's name leads here (DNS rebinding) | the Host header must be a loopback name, an address, the name that was bound, or one that was given for a proxy |
 //! | another site's page asks (CSRF, reading across origins) | Origin must be this host, or a name that was given for a proxy; fetches from other sites are refused |
 //! | a form or a link changes something | changes are POSTs with `X-Mattock: 1`, which no other site can send, or with the token |
-//! | somebody else on the network | other addresses than loopback are not bound without a token, which every request then carries |
+//! | somebody else on the network | nothing but the bare pages without the token or a session ([`gate`](crate::gate)); only at loopback may there be none |
+//! | somebody else on this machine | the bare pages, and at loopback the counts for monitoring, which name no host and no URL |
 //!
 //! The Unix socket has none of this: its file can be opened by its owner alone, and browsers cannot reach it.
 
@@ -14,7 +15,7 @@ use std::net::IpAddr;
 use http::{HeaderMap, Method, StatusCode, header};
 
 use crate::answer::Problem;
-use crate::token::Token;
+use crate::gate::{Gate, Shown};
 
 /// Where a connection came in, and what is asked of it there.
 #[derive(Clone, Debug)]
@@ -27,8 +28,17 @@ pub(crate) enum Guard {
         loopback: bool,
         /// The names under which it is reached: the one that was bound, and those of proxies before it.
         names: Vec<String>,
-        token: Option<Token>,
+        gate: Option<Gate>,
     },
+}
+
+/// What is known of who asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// May have what there is without a token.
+    Stranger,
+    /// May have everything.
+    Known,
 }
 
 /// What is asked for, as far as it matters here.
@@ -36,6 +46,8 @@ pub(crate) enum Guard {
 pub(crate) enum Reach {
     /// Whether the process lives, and the pages without any data.
     Open,
+    /// Counts of the whole crawl, in which no host and no URL is named. Monitoring on this machine reads them without the token.
+    Counts,
     /// Data.
     Data,
     /// Archived bytes in a frame, which cannot send headers: their tickets are looked at elsewhere.
@@ -43,14 +55,22 @@ pub(crate) enum Reach {
 }
 
 impl Guard {
-    /// Whether a token must be shown.
-    pub(crate) fn wants_token(&self) -> bool {
-        matches!(self, Guard::Port { token: Some(_), .. })
+    /// What a browser that shows the token gets for it, if there is one.
+    pub(crate) fn gate(&self) -> Option<&Gate> {
+        match self {
+            Guard::Port { gate, .. } => gate.as_ref(),
+            Guard::Socket => None,
+        }
     }
 
     /// Lets a request pass, or says why not.
-    pub(crate) fn check(&self, method: &Method, headers: &HeaderMap, reach: Reach) -> Result<(), Problem> {
-        let Guard::Port { loopback, names, token } = self else { return Ok(()) };
+    pub(crate) fn check(
+        &self,
+        method: &Method,
+        headers: &HeaderMap,
+        reach: Reach,
+    ) -> Result<Standing, Problem> {
+        let Guard::Port { loopback, names, gate } = self else { return Ok(Standing::Known) };
         let host = single(headers, header::HOST.as_str())?.unwrap_or_default();
         if !is_ours(host, *loopback, names) {
             return Err(Problem::new(
@@ -75,29 +95,38 @@ impl Guard {
                 return Err(Problem::forbidden("pages of other sites may not ask"));
             }
         }
-        match token {
-            Some(token) if reach == Reach::Data || changes => check_token(token, headers),
-            None if changes && single(headers, "x-mattock")? != Some("1") => {
+        let shown = gate.as_ref().map(|gate| gate.shown(headers)).transpose()?;
+        match shown {
+            Some(Shown::Nothing) if reach == Reach::Counts && *loopback && !changes => Ok(Standing::Stranger),
+            Some(Shown::Nothing | Shown::Wrong)
+                if matches!(reach, Reach::Counts | Reach::Data) || changes =>
+            {
+                Err(unauthorized(shown))
+            }
+            Some(Shown::Nothing | Shown::Wrong) => Ok(Standing::Stranger),
+            // Browsers send cookies by themselves.
+            Some(Shown::Session) | None if changes && single(headers, "x-mattock")? != Some("1") => {
                 Err(Problem::forbidden("changes need the header `X-Mattock: 1`"))
             }
-            _ => Ok(()),
+            _ => Ok(Standing::Known),
         }
     }
 }
 
-fn check_token(token: &Token, headers: &HeaderMap) -> Result<(), Problem> {
-    let unauthorized = |detail: &str| Problem::new(StatusCode::UNAUTHORIZED, "unauthorized", detail);
-    let given = single(headers, header::AUTHORIZATION.as_str())?
-        .ok_or_else(|| unauthorized("send the console's token as `Authorization: Bearer TOKEN`"))?;
-    let scheme = given.get(..7).filter(|scheme| scheme.eq_ignore_ascii_case("Bearer "));
-    match scheme.map(|_| given[7..].trim()) {
-        Some(given) if token.is(given) => Ok(()),
-        _ => Err(unauthorized("that is not the console's token")),
-    }
+fn unauthorized(shown: Option<Shown>) -> Problem {
+    let detail = match shown {
+        Some(Shown::Wrong) => {
+            "that is not the console's token, or its session is over; take the address that was printed when it was started"
+        }
+        _ => {
+            "send the console's token as `Authorization: Bearer TOKEN`, or open the address that was printed when it was started"
+        }
+    };
+    Problem::new(StatusCode::UNAUTHORIZED, "unauthorized", detail)
 }
 
 /// A header that must not be there twice: who reads which of them differs.
-fn single<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a str>, Problem> {
+pub(crate) fn single<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a str>, Problem> {
     let mut values = headers.get_all(name).iter();
     let first = values.next();
     if values.next().is_some() {
@@ -130,7 +159,9 @@ fn is_ours(host: &str, loopback: bool, names: &[String]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::token::Token;
     use http::HeaderValue;
+    use mattock_env::Random;
 
     fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
         let mut map = HeaderMap::new();
@@ -141,21 +172,21 @@ mod tests {
     }
 
     fn status(guard: &Guard, method: Method, reach: Reach, pairs: &[(&'static str, &'static str)]) -> u16 {
-        guard.check(&method, &headers(pairs), reach).map_or_else(|problem| problem.status.as_u16(), |()| 200)
+        guard.check(&method, &headers(pairs), reach).map_or_else(|problem| problem.status.as_u16(), |_| 200)
     }
 
     fn local() -> Guard {
-        Guard::Port { loopback: true, names: Vec::new(), token: None }
+        Guard::Port { loopback: true, names: Vec::new(), gate: None }
     }
 
     fn remote() -> Guard {
-        let token = Token::new("correct horse battery").unwrap();
-        Guard::Port { loopback: false, names: vec!["crawler.example".into()], token: Some(token) }
+        let gate = Gate::new(Token::new("correct horse battery").unwrap(), 7070, Random::from_seed(1));
+        Guard::Port { loopback: false, names: vec!["crawler.example".into()], gate: Some(gate) }
     }
 
     #[test]
     fn a_proxy_has_a_name_of_its_own() {
-        let guard = Guard::Port { loopback: true, names: vec!["console.example".into()], token: None };
+        let guard = Guard::Port { loopback: true, names: vec!["console.example".into()], gate: None };
         let post = |host, origin| {
             let pairs =
                 [("host", host), ("origin", origin), ("x-mattock", "1"), ("sec-fetch-site", "same-origin")];
@@ -225,6 +256,42 @@ mod tests {
         };
         assert_eq!(post(&[("x-mattock", "1")]), 401);
         assert_eq!(post(&[right]), 200);
+        assert_eq!(post(&[right, ("origin", "http://evil.example")]), 403);
+    }
+
+    #[test]
+    fn counts_are_open_to_this_machine_alone() {
+        let counts = |loopback, method, more: &[(&'static str, &'static str)]| {
+            let Guard::Port { names, gate, .. } = remote() else { unreachable!("it is a port") };
+            let guard = Guard::Port { loopback, names, gate };
+            status(&guard, method, Reach::Counts, &[&[("host", "127.0.0.1:7070")], more].concat())
+        };
+        assert_eq!(counts(true, Method::GET, &[]), 200);
+        assert_eq!(counts(false, Method::GET, &[]), 401);
+        assert_eq!(counts(true, Method::POST, &[("x-mattock", "1")]), 401);
+        assert_eq!(counts(true, Method::GET, &[("authorization", "Bearer something else, wrong")]), 401);
+        assert_eq!(counts(true, Method::GET, &[("sec-fetch-site", "cross-site")]), 403);
+        assert_eq!(counts(true, Method::GET, &[("origin", "http://evil.example")]), 403);
+    }
+
+    #[test]
+    fn a_session_alone_changes_nothing() {
+        let guard = remote();
+        let cookie = guard.gate().unwrap().admit().to_str().unwrap().split(';').next().unwrap().to_owned();
+        let ask = |method, more: &[(&'static str, &'static str)]| {
+            let mut headers = headers(&[&[("host", "192.0.2.1:7070")], more].concat());
+            headers.append("cookie", HeaderValue::from_str(&cookie).unwrap());
+            guard.check(&method, &headers, Reach::Data).map_err(|problem| problem.status.as_u16())
+        };
+        assert_eq!(ask(Method::GET, &[]), Ok(Standing::Known));
+        assert_eq!(
+            ask(Method::GET, &[("sec-fetch-site", "same-site")]),
+            Err(403),
+            "another port of this host"
+        );
+        assert_eq!(ask(Method::POST, &[]), Err(403));
+        assert_eq!(ask(Method::POST, &[("x-mattock", "1")]), Ok(Standing::Known));
+        assert_eq!(ask(Method::GET, &[("authorization", "Bearer something else, wrong")]), Err(401));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use mattock_printable::{Layout, terminal};
 use mattock_weburl::WebUrl;
 use serde_json::{Map, Value, json};
 
@@ -222,11 +223,12 @@ impl Input {
 
 /// The beginning of a name that somebody sent.
 fn shown(name: &str) -> String {
-    name.chars().take(40).map(|c| if c.is_control() { '?' } else { c }).collect()
+    let beginning: String = name.chars().take(40).collect();
+    terminal(&beginning, Layout::Line).into_owned()
 }
 
 /// The pairs of a query string.
-fn pairs(query: &str) -> Result<Vec<(String, String)>, Problem> {
+pub(crate) fn pairs(query: &str) -> Result<Vec<(String, String)>, Problem> {
     let parts = query.split('&').filter(|part| !part.is_empty());
     parts
         .map(|part| {

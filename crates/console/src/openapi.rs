@@ -21,7 +21,7 @@ fn document() -> Value {
         "openapi": "3.1.0",
         "info": {
             "title": "Mattock",
-            "description": "A crawl seen and steered. Changes are POSTs with the header `X-Mattock: 1`, or with the token if there is one.",
+            "description": "A crawl seen and steered. Changes are POSTs with the header `X-Mattock: 1`, or with the token. Without the token nothing is shown, unless the console was started with `--console-token none`.",
             "version": env!("CARGO_PKG_VERSION"),
         },
         "servers": [{ "url": "/" }],

@@ -10,12 +10,13 @@ use mattock_env::{Clock, Env};
 use serde_json::{Map, Value};
 use tokio::sync::Semaphore;
 
-use crate::answer::{Answer, Body, Problem};
+use crate::answer::{Answer, Body, Problem, secure};
 use crate::assets;
 use crate::desk::Desk;
-use crate::guard::{Guard, Reach};
-use crate::input::{Input, decoded};
+use crate::guard::{Guard, Reach, Standing};
+use crate::input::{Input, decoded, pairs};
 use crate::live::Live;
+use crate::places::Place;
 use crate::routes::{Handler, ROUTES, Route};
 use crate::token::Tickets;
 
@@ -44,25 +45,30 @@ impl Router {
             desk,
             live,
             clock: env.clock.clone(),
-            tickets: Tickets::new(env.clock.clone()),
+            tickets: Tickets::new(env.clock.clone(), env.random.fork("tickets")),
             readers: Semaphore::new(READERS),
             waiting: Semaphore::new(READERS_WAITING_MAX),
         }
     }
 
-    /// Answers one request, whatever it is.
-    pub(crate) async fn answer<B>(&self, request: Request<B>, guard: &Guard) -> Response<Body>
+    /// Answers one request, whatever it is. Its connection keeps its place from when it shows that it may ask.
+    pub(crate) async fn answer<B>(&self, request: Request<B>, guard: &Guard, place: &Place) -> Response<Body>
     where
         B: hyper::body::Body<Data = Bytes> + Unpin,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
-        match self.respond(request, guard).await {
+        match self.respond(request, guard, place).await {
             Ok(response) => response,
             Err(problem) => problem.into_response(),
         }
     }
 
-    async fn respond<B>(&self, request: Request<B>, guard: &Guard) -> Result<Response<Body>, Problem>
+    async fn respond<B>(
+        &self,
+        request: Request<B>,
+        guard: &Guard,
+        place: &Place,
+    ) -> Result<Response<Body>, Problem>
     where
         B: hyper::body::Body<Data = Bytes> + Unpin,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -72,15 +78,22 @@ impl Router {
         let asset = assets::find(path);
         let reach = match path {
             _ if asset.is_some() => Reach::Open,
+            "/healthz" | "/metrics" => Reach::Counts,
             "/view" => Reach::Ticketed,
             _ => Reach::Data,
         };
-        guard.check(&parts.method, &parts.headers, reach)?;
-        let get = parts.method == Method::GET || parts.method == Method::HEAD;
-        if let Some(asset) = asset {
-            return if get { Ok(asset.into_response()) } else { Ok(not_allowed("GET, HEAD")) };
+        let standing = guard.check(&parts.method, &parts.headers, reach)?;
+        if standing == Standing::Known {
+            place.recognise();
         }
+        let get = parts.method == Method::GET || parts.method == Method::HEAD;
         let query = parts.uri.query().unwrap_or_default();
+        match asset {
+            Some(_) if !get => return Ok(not_allowed("GET, HEAD")),
+            Some(_) if path == "/" && query.contains("token=") => return admit(query, guard),
+            Some(asset) => return Ok(asset.into_response()),
+            None => {}
+        }
         let method = if get { &Method::GET } else { &parts.method };
         let (route, captured) = match find(method, path)? {
             Found::Route(route, captured) => (route, captured),
@@ -89,9 +102,12 @@ impl Router {
                 return Err(Problem::not_found("there is nothing here; /api/v1/openapi.json lists what is"));
             }
         };
+        if reach == Reach::Ticketed && standing == Standing::Stranger && !query.contains("ticket=") {
+            return Err(no_ticket());
+        }
         let body = if get { None } else { Some(self.read_object(&parts.headers, body).await?) };
         let input = Input::read(route.params, &captured, query, body.as_ref())?;
-        self.handle(route, input, guard).await
+        self.handle(route, input, guard, standing).await
     }
 
     /// Reads a body that must be a JSON object, or nothing at all.
@@ -134,6 +150,7 @@ impl Router {
         route: &'static Route,
         input: Input,
         guard: &Guard,
+        standing: Standing,
     ) -> Result<Response<Body>, Problem> {
         match route.handler {
             Handler::Quick(work) => work(&self.desk, &input).map(Answer::into_response),
@@ -142,20 +159,21 @@ impl Router {
             Handler::History => Ok(Answer::json(&self.live.history()).into_response()),
             Handler::Ticket => {
                 let ticket = self.tickets.issue(&subject(&input)?);
-                let Some(ticket) = ticket else {
-                    return Err(Problem::conflict("this system has no random numbers to give".to_owned()));
-                };
                 Ok(Answer::json(&serde_json::json!({ "ticket": ticket })).into_response())
+            }
+            Handler::Login => {
+                let done = serde_json::json!({ "done": "this browser may ask from now on" });
+                let mut response = Answer::json(&done).into_response();
+                if let Some(gate) = guard.gate() {
+                    response.headers_mut().insert(header::SET_COOKIE, gate.admit());
+                }
+                Ok(response)
             }
             Handler::View(work) => {
                 let good =
                     || Ok(self.tickets.redeem(input.text("ticket").unwrap_or_default(), &subject(&input)?));
-                if guard.wants_token() && !good()? {
-                    return Err(Problem::new(
-                        StatusCode::UNAUTHORIZED,
-                        "unauthorized",
-                        "ask for a ticket first: POST /api/v1/tickets",
-                    ));
+                if standing == Standing::Stranger && !good()? {
+                    return Err(no_ticket());
                 }
                 self.apart(work, input).await
             }
@@ -185,6 +203,27 @@ impl Router {
             }
         }
     }
+}
+
+/// Answers the address that was printed: a browser that shows the token gets a session, and an address without it in any case. What is no
+/// token is not complained about: the page asks for one.
+fn admit(query: &str, guard: &Guard) -> Result<Response<Body>, Problem> {
+    let given = pairs(query)?.into_iter().find(|(name, _)| name == "token");
+    let mut response = Response::new(http_body_util::Empty::<Bytes>::new().boxed_unsync());
+    *response.status_mut() = StatusCode::SEE_OTHER;
+    response.headers_mut().insert(header::LOCATION, HeaderValue::from_static("/"));
+    if let (Some((_, given)), Some(gate)) = (given, guard.gate())
+        && gate.is_token(&given)
+    {
+        response.headers_mut().insert(header::SET_COOKIE, gate.admit());
+    }
+    secure(&mut response, false);
+    Ok(response)
+}
+
+fn no_ticket() -> Problem {
+    let detail = "ask for a ticket first: POST /api/v1/tickets";
+    Problem::new(StatusCode::UNAUTHORIZED, "unauthorized", detail)
 }
 
 /// What a ticket is for.

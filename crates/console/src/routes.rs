@@ -18,6 +18,8 @@ pub(crate) enum Handler {
     Live,
     /// The last ten minutes.
     History,
+    /// A session for a browser that has shown the token.
+    Login,
     /// Leave to show a stored page in a frame.
     Ticket,
     /// A stored page in a frame.
@@ -283,6 +285,14 @@ pub(crate) const ROUTES: &[Route] = &[
         "Done",
     ),
     post("/api/v1/stop", "stop", "End the run in good order", &[], Handler::Quick(Desk::stop), "Done"),
+    post(
+        "/api/v1/login",
+        "login",
+        "A session for a browser that sends the token, in a cookie",
+        &[],
+        Handler::Login,
+        "Done",
+    ),
     post(
         "/api/v1/tickets",
         "ticket",

@@ -1,11 +1,11 @@
-//! The token that opens a console to other machines, and the tickets for frames.
+//! The token that opens a console, and the tickets for frames.
 
 use std::collections::VecDeque;
-use std::fmt;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use mattock_env::{Clock, Time};
+use mattock_env::{Clock, Random, Time};
+use mattock_secret::Secret;
 
 use crate::ConsoleError;
 
@@ -14,32 +14,50 @@ const LENGTH_MIN: usize = 16;
 const LENGTH_MAX: usize = 512;
 
 /// What a client must know.
-#[derive(Clone)]
-pub struct Token(String);
+#[derive(Clone, Debug)]
+pub struct Token {
+    secret: Secret,
+    /// Whether it was made here, so that nobody knows it who is not told.
+    made: bool,
+}
+
+/// 128 random bits in hexadecimal digits.
+pub(crate) fn secret(random: &mut Random) -> String {
+    format!("{:016x}{:016x}", random.next_u64(), random.next_u64())
+}
 
 impl Token {
+    /// A new one.
+    pub(crate) fn made(random: &mut Random) -> Token {
+        Token::of_ours(secret(random))
+    }
+
+    pub(crate) fn of_ours(text: String) -> Token {
+        Token { secret: Secret::new(text), made: true }
+    }
+
+    pub(crate) fn is_made(&self) -> bool {
+        self.made
+    }
+
+    /// The token itself, for whoever is to know it.
+    pub(crate) fn text(&self) -> &str {
+        self.secret.expose()
+    }
+
     /// Takes a token if it is long enough and can be sent in a header.
     pub fn new(text: &str) -> Result<Token, ConsoleError> {
         let fits = (LENGTH_MIN..=LENGTH_MAX).contains(&text.len());
         let plain = text.bytes().all(|byte| (0x20..0x7f).contains(&byte)) && text.trim() == text;
-        if fits && plain { Ok(Token(text.to_owned())) } else { Err(ConsoleError::WeakToken) }
+        match fits && plain {
+            true => Ok(Token { secret: Secret::new(text), made: false }),
+            false => Err(ConsoleError::WeakToken),
+        }
     }
 
     /// Compares in a time that does not tell how far they agree.
     pub(crate) fn is(&self, given: &str) -> bool {
-        let (ours, theirs) = (self.0.as_bytes(), given.as_bytes());
-        let mut differs = u8::from(ours.len() != theirs.len());
-        for (index, byte) in ours.iter().enumerate() {
-            let other = theirs.get(index).copied().unwrap_or(!byte);
-            differs = std::hint::black_box(differs | (byte ^ other));
-        }
-        differs == 0
-    }
-}
-
-impl fmt::Debug for Token {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("Token(…)")
+        self.secret.is(given)
     }
 }
 
@@ -53,6 +71,7 @@ const LIFETIME: Duration = Duration::from_secs(30);
 #[derive(Debug)]
 pub(crate) struct Tickets {
     clock: Clock,
+    random: Mutex<Random>,
     known: Mutex<VecDeque<Ticket>>,
 }
 
@@ -64,22 +83,20 @@ struct Ticket {
 }
 
 impl Tickets {
-    pub(crate) fn new(clock: Clock) -> Tickets {
-        Tickets { clock, known: Mutex::default() }
+    pub(crate) fn new(clock: Clock, random: Random) -> Tickets {
+        Tickets { clock, random: Mutex::new(random), known: Mutex::default() }
     }
 
-    /// A ticket for what `subject` names; none if the system has no secrets to give.
-    pub(crate) fn issue(&self, subject: &str) -> Option<String> {
-        let mut secret = [0; 16];
-        getrandom::fill(&mut secret).ok()?;
-        let text = format!("{:032x}", u128::from_le_bytes(secret));
+    /// A ticket for what `subject` names.
+    pub(crate) fn issue(&self, subject: &str) -> String {
+        let text = secret(&mut self.random.lock().unwrap_or_else(PoisonError::into_inner));
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() == TICKETS {
             known.pop_front();
         }
         let until = self.clock.now() + LIFETIME;
         known.push_back(Ticket { text: text.clone(), subject: subject.to_owned(), until });
-        Some(text)
+        text
     }
 
     /// Takes a ticket back; whether it was good for this.
@@ -107,21 +124,21 @@ mod tests {
         for wrong in ["", "0123456789abcde", "0123456789abcdeg", "0123456789abcdef0"] {
             assert!(!token.is(wrong), "{wrong}");
         }
-        assert_eq!(format!("{token:?}"), "Token(…)");
+        assert!(!format!("{token:?}").contains("0123456789"), "{token:?}");
     }
 
     #[test]
     fn a_ticket_is_good_once_and_for_one_thing() {
         Simulation::new(1).run(|env| async move {
-            let tickets = Tickets::new(env.clock.clone());
-            let ticket = tickets.issue("a").unwrap();
+            let tickets = Tickets::new(env.clock.clone(), env.random.fork("tickets"));
+            let ticket = tickets.issue("a");
             assert!(!tickets.redeem(&ticket, "b"));
             assert!(tickets.redeem(&ticket, "a"));
             assert!(!tickets.redeem(&ticket, "a"));
-            let first = tickets.issue("a").unwrap();
+            let first = tickets.issue("a");
             (0..TICKETS).for_each(|_| drop(tickets.issue("b")));
             assert!(!tickets.redeem(&first, "a"));
-            let late = tickets.issue("a").unwrap();
+            let late = tickets.issue("a");
             env.clock.sleep(LIFETIME * 2).await;
             assert!(!tickets.redeem(&late, "a"));
         });

@@ -80,6 +80,7 @@ pub fn check(
     root: &Path,
     progress: &mut dyn FnMut(CheckProgress<'_>),
 ) -> Result<CheckReport, CrawlError> {
+    let env = &env.within(root);
     let running = open(env, root)?.is_in_use();
     check_at(env, root, running, None, progress)
 }
@@ -155,14 +156,14 @@ impl Check<'_> {
             }
         }
         let text = String::from_utf8_lossy(&bytes);
-        let raw = match RawConfig::parse(&text, &path.display().to_string()) {
+        let raw = match RawConfig::parse_saved(&text, &path.display().to_string()) {
             Ok(raw) => raw,
             Err(error) => {
                 self.found.problem(FindingKind::Configuration, &path, None, unusable(&error));
                 return Ok(None);
             }
         };
-        if let Err(error) = raw.check() {
+        if let Err(error) = raw.check_saved() {
             self.found.problem(FindingKind::Configuration, &path, None, unusable(&error));
         }
         Ok(Some(raw.crawl.partitions.unwrap_or(1)))

@@ -20,6 +20,7 @@ use crate::config::RawCrawl;
 use crate::directory::Directory;
 use crate::exchange::Hub;
 use crate::member::{Common, Outcome};
+use crate::reach::Standing;
 use crate::repartition::{self, Division};
 use crate::status::Reporter;
 use crate::steer::blocks::OperatorBlocks;
@@ -67,10 +68,13 @@ pub struct Crawl {
 impl Crawl {
     /// Makes a new crawl in `root`, or takes up the one that is there. What `asked` leaves open comes from the earlier
     /// run; seeds are added to those that the crawl has.
-    pub fn open(env: &Env, root: &Path, asked: RawConfig) -> Result<Crawl, CrawlError> {
+    pub fn open(env: &Env, root: &Path, mut asked: RawConfig) -> Result<Crawl, CrawlError> {
+        asked.fetch_secrets(&env.files)?;
+        let env = &env.within(root);
         let (directory, saved) = Directory::open(&env.files, root)?;
         let restarted = saved.is_some();
         let before = saved.as_ref().and_then(|saved| saved.archive.prefix.clone());
+        let own = asked.clone();
         let mut merged = match saved {
             Some(saved) => {
                 let mut seeds = saved.crawl.seeds.clone().unwrap_or_default();
@@ -92,6 +96,9 @@ impl Crawl {
                 ..asked
             },
         };
+        let standing = Standing::of(env, root, &own, &merged)?;
+        let env = &Env { files: env.files.with_outside(standing.outside(&merged)), ..env.clone() };
+        merged.fetch_secrets(&env.files)?;
         let config = merged.check()?;
         if config.seeds.is_empty() {
             return Err(CrawlError::NoSeed);
@@ -108,6 +115,7 @@ impl Crawl {
         let lock = directory.lock()?;
         merged.crawl.seeds = Some(config.seeds.iter().map(|seed| seed.as_str().to_owned()).collect());
         directory.write_config(&merged)?;
+        standing.keep();
         let prefixes = [before, Some(config.archive_prefix.clone()), Some(WriterOptions::default().prefix)];
         let progress = Arc::new(Progress::new(config.partitions));
         let blocks = OperatorBlocks::open(&env.files, &directory.blocks(), &Blocklist::default())?;
@@ -209,6 +217,9 @@ impl Crawl {
             "crawl",
             &format!("the crawl {how} with {} partitions", self.config.partitions),
         );
+        for warning in self.config.warnings() {
+            control.note(Level::Warn, "config", &warning);
+        }
         let steering = tokio::task::spawn_local(helm::steer(self.desk.clone(), control.clone()));
         let reporter = Reporter::begin(&self.env, &self.directory, &self.config, &self.progress, &control);
         let cpu_begun = mattock_env::cpu_seconds().unwrap_or_default();

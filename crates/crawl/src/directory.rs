@@ -2,7 +2,7 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `crawl.toml` | the configuration that the crawl was last run with, under a line with version and checksum; marks the directory as a crawl |
+//! | `crawl.toml` | the configuration that the crawl was last run with, under a line with version and checksum; marks the directory as a crawl. Its owner's alone if a secret stands in it |
 //! | `warc/*.warc.*` | the archive |
 //! | `blocks.txt` | what the operator has blocked, if anything |
 //! | `logs/*` | what the program has said |
@@ -10,6 +10,7 @@
 //! | `state/CHECKPOINT` | the checkpoint that a restart goes back to; `CHECKPOINT.copy` is the same once more |
 //! | `state/BEGUN` | there was a first checkpoint |
 //! | `state/STATUS` | what the process that crawls is doing; gone when it has ended in good order |
+//! | `state/console-token` | the token that was made for the console of the process that crawls, for its owner alone; gone with it |
 //! | `state/frontier/N` | the frontier of partition N |
 //! | `state/ledger/N` | what became of every URL of partition N |
 //! | `state/frontier-L/N`, `state/ledger-L/N` | the same, of a crawl that was divided otherwise L times |
@@ -81,7 +82,7 @@ pub(crate) struct Directory {
 impl Directory {
     /// A directory, whatever it holds.
     pub(crate) fn at(files: &Files, root: &Path) -> Directory {
-        Directory { files: files.clone(), root: root.to_path_buf(), layout: 0 }
+        Directory { files: files.within(root), root: root.to_path_buf(), layout: 0 }
     }
 
     /// Cuts a ledger back to the length that it had at a checkpoint; whether it was longer. It is synced in any case: a run that
@@ -167,8 +168,7 @@ impl Directory {
     /// Keeps other processes out for as long as the returned file is open.
     pub(crate) fn lock(&self) -> Result<File, CrawlError> {
         let path = self.state().join("lock");
-        let file =
-            self.files.open(&path, OpenMode::CreateOrTruncate).map_err(CrawlError::io("open", &path))?;
+        let file = self.files.open(&path, OpenMode::CreateOrKeep).map_err(CrawlError::io("open", &path))?;
         match file.try_lock().map_err(CrawlError::io("lock", &path))? {
             true => Ok(file),
             false => Err(CrawlError::InUse { path: self.root.clone() }),
@@ -189,14 +189,19 @@ impl Directory {
         if let Seal::Version(version) = seal {
             return Err(CrawlError::ConfigVersion { path, version });
         }
-        let raw = RawConfig::parse(&text, &path.display().to_string())?;
+        let raw = RawConfig::parse_saved(&text, &path.display().to_string())?;
         if seal == Seal::Cut { Err(CrawlError::ConfigCut { path }) } else { Ok(raw) }
     }
 
     pub(crate) fn write_config(&self, config: &RawConfig) -> Result<(), CrawlError> {
         let toml = config.to_toml();
         let sealed = format!("{}{toml}{LAST}\n", first_line(&toml));
-        self.write(MARKER, sealed.as_bytes())
+        let path = self.root.join(MARKER);
+        let written = match config.holds_secret() {
+            true => self.files.write_private(&path, sealed.as_bytes()),
+            false => self.files.write_atomic(&path, sealed.as_bytes()),
+        };
+        written.map_err(CrawlError::io("write", &path))
     }
 
     /// Whether the configuration is as it was written.
@@ -204,11 +209,6 @@ impl Directory {
         let path = self.root.join(MARKER);
         let bytes = self.files.read(&path).map_err(CrawlError::io("read", &path))?;
         Ok(std::str::from_utf8(&bytes).map_or(Seal::Changed, Seal::of))
-    }
-
-    fn write(&self, name: &str, bytes: &[u8]) -> Result<(), CrawlError> {
-        let path = self.root.join(name);
-        self.files.write_atomic(&path, bytes).map_err(CrawlError::io("write", &path))
     }
 
     pub(crate) fn state(&self) -> PathBuf {

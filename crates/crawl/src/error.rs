@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use mattock_env::Reach;
 use mattock_frontier::FrontierError;
 use mattock_repository::RepositoryError;
 
@@ -14,6 +15,19 @@ pub enum CrawlError {
     /// There is nothing to begin with.
     #[error("no seed: name at least one URL to begin with, like http://example.com/")]
     NoSeed,
+    /// The configuration in the directory reaches beyond it, and this user has not set it here.
+    #[error(
+        "{} was set up by somebody else, or elsewhere, and asks for more than its own directory:\n{}\nIf you want that, say --trust; otherwise \
+         name other values, with flags or with --config",
+        path.display(),
+        listed(reaches)
+    )]
+    Untrusted {
+        /// The directory.
+        path: PathBuf,
+        /// What it asks for.
+        reaches: Vec<Reach>,
+    },
     /// The directory holds something else.
     #[error("{} is not a crawl: it has files but no {}; name an empty or new directory with --out", path.display(), crate::directory::MARKER)]
     NotACrawl {
@@ -143,4 +157,9 @@ impl CrawlError {
         let path = path.to_path_buf();
         move |source| CrawlError::Io { action, path, source }
     }
+}
+
+/// A line for each.
+fn listed(reaches: &[Reach]) -> String {
+    reaches.iter().map(|reach| format!("  {reach}")).collect::<Vec<_>>().join("\n")
 }

@@ -13,7 +13,9 @@ use xxhash_rust::xxh3::Xxh3;
 use crate::checkpoint::{Checkpoint, Era};
 use crate::directory::Directory;
 use crate::summary::Totals;
-use crate::{CheckpointProblem, Config, CrawlError, End, RawConfig, Status, exchange};
+use crate::{
+    CheckpointProblem, Config, CrawlError, End, GrantedAnalyzers, RawConfig, Status, exchange, reach,
+};
 
 /// A crawl at its last checkpoint.
 #[derive(Debug)]
@@ -69,14 +71,16 @@ impl PartitionCounts {
 impl SavedCrawl {
     /// Looks at the crawl in `root`. Before its first checkpoint it is empty.
     pub fn open(env: &Env, root: &Path) -> Result<SavedCrawl, CrawlError> {
+        let env = &env.within(root);
         let nothing = || CrawlError::NoCrawl { path: root.to_path_buf() };
         let (directory, raw) = Directory::open(&env.files, root).map_err(|error| match error {
             CrawlError::NotACrawl { .. } => nothing(),
             other => other,
         })?;
         let raw = raw.ok_or_else(nothing)?;
+        let env = Env { files: env.files.with_outside(reach::readable(env, root, &raw)), ..env.clone() };
         let checkpoint = Checkpoint::read(&env.files, &directory.checkpoint())?.unwrap_or_default();
-        Ok(SavedCrawl { env: env.clone(), directory, raw, checkpoint })
+        Ok(SavedCrawl { env, directory, raw, checkpoint })
     }
 
     /// Whether nothing of the state is there, but an archive is.
@@ -101,7 +105,12 @@ impl SavedCrawl {
 
     /// The configuration of the last run.
     pub fn config(&self) -> Result<Config, CrawlError> {
-        Ok(self.raw.check()?)
+        Ok(self.raw.check_saved()?)
+    }
+
+    /// The analyzers that it names, as far as this user stands for them.
+    pub fn analyzers(&self) -> Result<GrantedAnalyzers, CrawlError> {
+        Ok(GrantedAnalyzers::of(&self.env, self.directory.root(), self.config()?.analyzers))
     }
 
     /// What each partition had.

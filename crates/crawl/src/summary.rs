@@ -42,6 +42,15 @@ pub(crate) struct Totals {
 }
 
 impl Totals {
+    /// All that was counted.
+    pub(crate) fn numbers(&self) -> impl Iterator<Item = u64> {
+        let &Totals { pages, bytes, errors, robots_fetches, copies, near_copies, links_exchanged, .. } = self;
+        let alone = [pages, bytes, errors, robots_fetches, copies, near_copies, links_exchanged];
+        let named = [&self.outcomes, &self.refused, &self.sitemaps, &self.domains];
+        let named = named.into_iter().flat_map(|counts| counts.values().copied());
+        alone.into_iter().chain([self.pages_of_other_domains]).chain(named)
+    }
+
     /// Adds what another partition has counted.
     pub(crate) fn add(&mut self, other: Totals) {
         self.pages += other.pages;

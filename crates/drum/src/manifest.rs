@@ -26,6 +26,15 @@ use crate::error::{DrumError, Result};
 const MAGIC: &[u8; 8] = b"MTKDRUM2";
 const FIRST_VERSION: char = '1';
 
+/// More than any plan makes.
+const BUCKETS_MAX: u64 = 1 << 16;
+const BLOCK_BYTES_MAX: u64 = 64 << 20;
+/// More than any disk has.
+const BYTES_MAX: u64 = 1 << 50;
+/// More than anybody counts; sums of some of them are numbers still.
+const NUMBER_MAX: u64 = 1 << 60;
+const PAGE_BYTES: u64 = mattock_env::PAGE_BYTES as u64;
+
 /// A run of the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RunEntry {
@@ -129,6 +138,29 @@ impl Manifest {
         files
     }
 
+    /// Whether there can be such a state: whoever opens one sets memory aside by these numbers, and a checksum only says that somebody wrote them.
+    fn is_possible(&self) -> bool {
+        let is_block =
+            |bytes: u64| (PAGE_BYTES..=BLOCK_BYTES_MAX).contains(&bytes) && bytes.is_multiple_of(PAGE_BYTES);
+        self.buckets.is_power_of_two()
+            && self.buckets <= BUCKETS_MAX
+            && self.position <= NUMBER_MAX
+            && self.next_number <= NUMBER_MAX
+            && self
+                .runs
+                .iter()
+                .all(|run| run.number <= NUMBER_MAX && run.directory <= BYTES_MAX && run.bytes <= BYTES_MAX)
+            && self.generations.iter().all(|generation| {
+                generation.number <= NUMBER_MAX
+                    && is_block(generation.log_block_bytes)
+                    && is_block(generation.chunk_bytes)
+                    && generation.log_written <= generation.log_blocks
+                    && generation.answer_shift < u64::BITS
+                    && generation.tail_bytes <= BYTES_MAX
+                    && i64::try_from(generation.sealed_s).is_ok()
+            })
+    }
+
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut out = MAGIC.to_vec();
         let mut put = |value: u64| put_varint(&mut out, value);
@@ -185,7 +217,7 @@ impl Manifest {
             unsealed => (unsealed?, true),
         };
         let manifest = parse(&mut Reader::new(content), has_forms).ok_or(Unreadable::Damaged)?;
-        let fits = manifest.number == number && manifest.buckets.is_power_of_two();
+        let fits = manifest.number == number && manifest.is_possible();
         if fits { Ok(manifest) } else { Err(Unreadable::Damaged) }
     }
 }
@@ -255,13 +287,42 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_manifest_comes_back_or_is_damaged() {
+    fn what_cannot_be_is_damaged_though_its_checksum_is_right() {
         let generation =
-            GenerationEntry { number: 9, records: 77, tail_sum: u32::MAX, ..GenerationEntry::default() };
+            GenerationEntry { log_block_bytes: 4096, chunk_bytes: 4096, ..GenerationEntry::default() };
+        let sound =
+            Manifest { number: 1, buckets: 16, generations: vec![generation.clone()], ..Manifest::default() };
+        assert_eq!(Manifest::decode(&sound.encode(), 1), Ok(sound.clone()));
+        let with = |generation: GenerationEntry| Manifest { generations: vec![generation], ..sound.clone() };
+        let run = RunEntry { number: 1, directory: 1 << 63, bytes: 0 };
+        for forged in [
+            Manifest { buckets: 1 << 31, ..sound.clone() },
+            Manifest { next_number: u64::MAX, ..sound.clone() },
+            Manifest { runs: vec![run], ..sound.clone() },
+            with(GenerationEntry { chunk_bytes: 1 << 40, ..generation.clone() }),
+            with(GenerationEntry { chunk_bytes: 1, ..generation.clone() }),
+            with(GenerationEntry { log_block_bytes: 0, ..generation.clone() }),
+            with(GenerationEntry { tail_bytes: u64::MAX, ..generation.clone() }),
+            with(GenerationEntry { answer_shift: 64, ..generation.clone() }),
+        ] {
+            assert_eq!(Manifest::decode(&forged.encode(), 1), Err(Unreadable::Damaged), "{forged:?}");
+        }
+    }
+
+    #[test]
+    fn a_manifest_comes_back_or_is_damaged() {
+        let generation = GenerationEntry {
+            number: 9,
+            records: 77,
+            log_block_bytes: 8192,
+            chunk_bytes: 4096,
+            tail_sum: u32::MAX,
+            ..GenerationEntry::default()
+        };
         let manifest = Manifest {
             number: 300,
             buckets: 256,
-            position: u64::MAX,
+            position: NUMBER_MAX,
             next_number: 12,
             cursor: (1, 2, 3),
             runs: vec![RunEntry { number: 4, directory: 1 << 40, bytes: 1 << 41 }],

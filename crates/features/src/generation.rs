@@ -182,8 +182,7 @@ impl Site {
             files.sync_dir(parent).map_err(FeaturesError::io(parent))?;
         }
         let lock_path = root.join("LOCK");
-        let lock =
-            files.open(&lock_path, OpenMode::CreateOrTruncate).map_err(FeaturesError::io(&lock_path))?;
+        let lock = files.open(&lock_path, OpenMode::CreateOrKeep).map_err(FeaturesError::io(&lock_path))?;
         if !lock.try_lock().map_err(FeaturesError::io(&lock_path))? {
             let source =
                 std::io::Error::other("another process is building features here; wait for it, or stop it");

@@ -12,7 +12,7 @@ use mattock_weburl::{Scheme, WebUrl};
 use crate::connection::{Connection, Response, Terms, Transport, tunnel};
 use crate::exchange::{Exchange, Protocol, Timings};
 use crate::options::{ClientOptions, Proxy};
-use crate::request::{RequestWriter, Validators};
+use crate::request::{RequestHead, RequestWriter, Validators};
 use crate::spill::{Spill, Spills};
 use crate::tls::Tls;
 use crate::{Failure, FetchOutcome, NameServers, Resolver};
@@ -154,10 +154,11 @@ impl Client {
         connection: Option<Connection>,
     ) -> (Exchange, Option<Connection>) {
         let begun = self.env.clock.now();
+        let RequestHead { recorded, secret, has_credentials } = self.requests.get(url, validators);
         let mut exchange = Exchange {
             outcome: FetchOutcome::Failed(Failure::Unreachable),
             address: None,
-            request: self.requests.get(url, validators),
+            request: recorded,
             truncated: None,
             begun,
             begun_unix: self.env.clock.unix(),
@@ -174,7 +175,15 @@ impl Client {
         let limits = &self.options.limits;
         let body_bytes_max = body_bytes_max.min(limits.body_bytes_max);
         let spills = self.spills.as_ref();
-        let terms = Terms { clock: &self.env.clock, limits, body_bytes_max, deadline, spills };
+        let terms = Terms {
+            clock: &self.env.clock,
+            limits,
+            body_bytes_max,
+            deadline,
+            spills,
+            secret: secret.as_ref().map(|bytes| &bytes[..]),
+            verified: has_credentials,
+        };
         let result = self.attempt(url, server, connection, &mut exchange, &terms).await;
         exchange.finished = self.env.clock.now();
         match result {
@@ -215,7 +224,7 @@ impl Client {
         // failure waits its turn like others.
         let mut kept = connection;
         if let Some(connection) = &mut kept
-            && connection.is_stale().await
+            && (connection.is_stale().await || terms.verified && connection.is_unverified())
         {
             kept = None;
         }
@@ -239,7 +248,7 @@ impl Client {
         exchange.tls = connection.tls.clone();
         exchange.protocol = connection.protocol();
         let Exchange { request, bytes, spill, timings, .. } = exchange;
-        connection.exchange(request, bytes, spill, terms, timings).await
+        connection.exchange(terms.secret.unwrap_or(request), bytes, spill, terms, timings).await
     }
 
     async fn connect(
@@ -301,7 +310,12 @@ impl Client {
         exchange: &mut Exchange,
         terms: &Terms<'_>,
     ) -> Result<Stream, Failure> {
-        if url.ip().is_some_and(|address| !self.options.guard.permits(address)) {
+        let guard = &self.options.guard;
+        let permitted = match url.ip() {
+            Some(address) => guard.permits(address),
+            None => guard.permits_name(url.host_name()),
+        };
+        if !permitted {
             return Err(Failure::ForbiddenAddress);
         }
         let found = match proxy.host.parse::<IpAddr>() {

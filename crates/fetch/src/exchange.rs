@@ -51,7 +51,7 @@ pub struct Exchange {
     pub outcome: FetchOutcome,
     /// Whom we talked to; `None` if it did not come to a connection, or if a proxy made it.
     pub address: Option<IpAddr>,
-    /// The request's head, as sent.
+    /// The request's head as sent, but for the values of secret fields, which are [left out](mattock_secret::LEFT_OUT).
     pub request: Vec<u8>,
     /// Why the body is not whole.
     pub truncated: Option<Truncation>,

@@ -15,7 +15,6 @@
 //! is connected to; redirects are reported, never followed; no cookie is ever kept.
 
 pub mod decode;
-pub mod guard;
 mod http;
 pub mod limits;
 pub mod outcome;
@@ -26,6 +25,7 @@ pub mod tls;
 
 mod client;
 mod connection;
+mod credentials;
 mod exchange;
 mod options;
 mod request;
@@ -33,11 +33,12 @@ mod spill;
 
 pub use client::Client;
 pub use connection::Connection;
+pub use credentials::{Credential, Site, is_credential_name};
 pub use decode::{DecodeEnd, Decoded};
 pub use exchange::{Exchange, Protocol, Timings};
-pub use guard::{AddressGuard, Cidr};
 pub use http::{Head, Truncation};
 pub use limits::{DecodeLimits, Limits};
+pub use mattock_guard::{AddressGuard, Cidr, NamePattern, NamePatternError};
 pub use options::{ClientOptions, Field, FieldError, FieldValue, Identity, Proxy};
 pub use outcome::{Consequence, Failure, FetchOutcome};
 pub use ports::Ports;

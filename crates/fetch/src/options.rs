@@ -2,9 +2,11 @@
 
 use std::path::PathBuf;
 
+use mattock_secret::Secret;
+
 use crate::resolver::Families;
 use crate::tls::TlsOptions;
-use crate::{AddressGuard, Limits, NameServers, Ports};
+use crate::{AddressGuard, Credential, Limits, NameServers, Ports};
 
 /// Who we say we are.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,8 +40,10 @@ pub struct ClientOptions {
     pub http2: bool,
     /// Whether compressed content is asked for.
     pub compressed: bool,
-    /// Sent with every request, after our own fields. Cookies are sent only if they stand here.
+    /// Sent with every request, after our own fields.
     pub fields: Vec<Field>,
+    /// Sent to the sites that they are for. Cookies are sent only if they stand here.
+    pub credentials: Vec<Credential>,
     /// Everything goes through this proxy.
     pub proxy: Option<Proxy>,
     /// A directory of the client's own, where large bodies wait in files until they are [restored](crate::Exchange::restore). With `None`
@@ -62,6 +66,7 @@ impl ClientOptions {
             http2: true,
             compressed: true,
             fields: Vec::new(),
+            credentials: Vec::new(),
             proxy: None,
             spill: None,
         }
@@ -70,7 +75,7 @@ impl ClientOptions {
 
 /// An HTTP proxy: `http` URLs are asked for in absolute form, `https` goes through a tunnel (CONNECT).
 ///
-/// The proxy resolves names and connects, so the address guard sees only addresses that stand in URLs, and an
+/// The proxy resolves names and connects, so the address guard sees only addresses and names that stand in URLs, and an
 /// [`Exchange`](crate::Exchange) has no address. The proxy's own address is the operator's word and not guarded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proxy {
@@ -79,7 +84,7 @@ pub struct Proxy {
     /// Its port.
     pub port: u16,
     /// The value of `Proxy-Authorization`, if it wants one.
-    pub authorization: Option<FieldValue>,
+    pub authorization: Option<Secret>,
 }
 
 /// A request field that is known to be well-formed and not one that the client itself must decide about.
@@ -102,8 +107,8 @@ pub enum FieldError {
     /// The client sends this field itself, or its framing depends on it.
     #[error("`{0}` is set by the crawler itself; leave it out")]
     Reserved(String),
-    /// The value holds control characters.
-    #[error("the value {0:?} holds control characters; leave them out")]
+    /// The value holds control characters. What it is may be a secret, so the field is named.
+    #[error("the value of {0} holds control characters; leave them out")]
     Value(String),
 }
 
@@ -128,24 +133,40 @@ const RESERVED: [&str; 14] = [
 impl FieldValue {
     /// A value, if it can be sent.
     pub fn new(value: &str) -> Result<FieldValue, FieldError> {
-        if value.bytes().any(|byte| byte < b' ' && byte != b'\t' || byte == 0x7f) {
-            return Err(FieldError::Value(value.to_owned()));
+        match has_control(value) {
+            true => Err(FieldError::Value("the field".to_owned())),
+            false => Ok(FieldValue(value.trim().to_owned())),
         }
-        Ok(FieldValue(value.trim().to_owned()))
+    }
+}
+
+/// Whether a value would end its line, or something else that it must not.
+pub(crate) fn has_control(value: &str) -> bool {
+    value.bytes().any(|byte| byte < b' ' && byte != b'\t' || byte == 0x7f)
+}
+
+/// Whether a field of this name can be sent, and the client does not decide about it.
+pub(crate) fn check_name(name: &str) -> Result<(), FieldError> {
+    let token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    if name.is_empty() || !name.bytes().all(token) {
+        return Err(FieldError::Name(name.to_owned()));
+    }
+    match RESERVED.iter().any(|reserved| name.eq_ignore_ascii_case(reserved)) {
+        true => Err(FieldError::Reserved(name.to_owned())),
+        false => Ok(()),
     }
 }
 
 impl Field {
     /// A field, if it can be sent.
     pub fn new(name: &str, value: &str) -> Result<Field, FieldError> {
-        let token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
-        if name.is_empty() || !name.bytes().all(token) {
-            return Err(FieldError::Name(name.to_owned()));
-        }
-        if RESERVED.iter().any(|reserved| name.eq_ignore_ascii_case(reserved)) {
-            return Err(FieldError::Reserved(name.to_owned()));
-        }
+        check_name(name)?;
         Ok(Field { name: name.to_owned(), value: FieldValue::new(value)? })
+    }
+
+    /// The field's name.
+    pub fn name(&self) -> &str {
+        &self.name
     }
 }
 

@@ -24,7 +24,7 @@ pub enum Failure {
     NameServer,
     /// The name servers did not answer in time.
     NameTimeout,
-    /// The name leads to an address that we do not connect to.
+    /// The name leads to an address that we do not connect to or, where a proxy finds addresses, is one of a local network.
     ForbiddenAddress,
     /// The URL's port belongs to a service that is not the Web's.
     ForbiddenPort,
@@ -40,7 +40,7 @@ pub enum Failure {
     Tls,
     /// Connected, but the TLS handshake did not end in time.
     TlsTimeout,
-    /// The certificate is not valid, and valid ones were demanded.
+    /// The certificate is not valid, and valid ones were demanded: by the operator, or by a request with credentials.
     Certificate,
     /// The connection was reset or closed before a response head.
     Disconnected,

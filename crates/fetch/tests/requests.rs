@@ -1,7 +1,11 @@
 //! What is asked and how: conditions, ports, redirects, proxies, addresses.
 
 use mattock_env::sim::Simulation;
-use mattock_fetch::{Client, ClientOptions, Field, Ports, Proxy, Redirect, RedirectRefusal, Validators};
+use mattock_fetch::{
+    AddressGuard, Client, ClientOptions, Credential, Field, Ports, Proxy, Redirect, RedirectRefusal,
+    Validators,
+};
+use mattock_secret::Secret;
 
 use crate::server::{Act, PAGE, SERVER, fetch, fetch_with, listen, options, send, url};
 
@@ -144,5 +148,62 @@ fn a_proxy_that_refuses_or_is_not_there_is_named() {
         let (exchange, _) = client.fetch(&url("https://site.example/"), None).await;
         assert_eq!(exchange.outcome.to_string(), "proxy");
         assert!(log.borrow().requests[0].starts_with("CONNECT site.example:443 HTTP/1.1\r\n"));
+    });
+}
+
+#[test]
+fn a_proxy_is_not_asked_for_local_names_and_what_is_recorded_lacks_its_password() {
+    let authorization = Some(Secret::new("Basic cHc="));
+    let proxy = Some(Proxy { host: "10.0.0.1".to_owned(), port: 3128, authorization });
+    Simulation::new(1).run(|env| async move {
+        let page = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi";
+        let log = listen(&env, "10.0.0.1:3128", vec![vec![Act::Request, send(page), Act::Close]]).await;
+        let client = Client::new(&env, ClientOptions { proxy: proxy.clone(), ..options() });
+        for local in [
+            "http://localhost/",
+            "http://x.localhost/",
+            "https://localhost/",
+            "http://metadata.google.internal/computeMetadata/v1/",
+            "http://metadata/",
+            "http://printer.local/",
+            "http://127.0.0.1/",
+            "http://[fd00:ec2::254]/",
+            "http://168.63.129.16/",
+        ] {
+            let (exchange, _) = client.fetch(&url(local), None).await;
+            assert_eq!(exchange.outcome.to_string(), "forbidden-address", "{local}");
+        }
+        assert_eq!(log.borrow().connections, 0);
+        let (exchange, _) = client.fetch(&url("http://site.example/"), None).await;
+        let request = String::from_utf8(exchange.request).unwrap();
+        assert!(request.contains("\r\nProxy-Authorization: (left out)\r\n"), "{request}");
+        assert!(log.borrow().requests[0].contains("\r\nProxy-Authorization: Basic cHc=\r\n"));
+        let guard = AddressGuard::default().with_names(vec!["printer.local".parse().unwrap()]);
+        let client = Client::new(&env, ClientOptions { proxy, guard, ..options() });
+        assert_eq!(client.fetch(&url("http://printer.local/"), None).await.0.outcome.to_string(), "200");
+    });
+}
+
+#[test]
+fn credentials_go_to_their_site_and_are_not_recorded() {
+    let sites = vec!["http://93.184.216.34".parse().unwrap()];
+    let credentials = vec![Credential::new("Cookie", &Secret::new("s=s3cret"), sites).unwrap()];
+    Simulation::new(1).run(|env| async move {
+        let moved = "HTTP/1.1 302 Found\r\nLocation: http://93.184.216.35/\r\nContent-Length: 0\r\n\r\n";
+        let script = vec![Act::Request, send(moved), Act::Hang];
+        let ours = listen(&env, SERVER, vec![script.clone()]).await;
+        let other = listen(&env, "93.184.216.35:80", vec![script]).await;
+        let client = Client::new(&env, ClientOptions { credentials, ..options() });
+        let (exchange, _) = client.fetch(&url(PAGE), None).await;
+        assert!(ours.borrow().requests[0].contains("\r\nCookie: s=s3cret\r\n"));
+        let recorded = String::from_utf8(exchange.request.clone()).unwrap();
+        assert!(
+            recorded.contains("\r\nCookie: (left out)\r\n") && !recorded.contains("s3cret"),
+            "{recorded}"
+        );
+        let Some(Redirect::To(target)) = exchange.redirect(&url(PAGE)) else { panic!("it redirects") };
+        client.fetch(&target, None).await;
+        let request = other.borrow().requests[0].clone();
+        assert!(!request.contains("Cookie") && !request.contains("s3cret"), "{request}");
     });
 }

@@ -8,7 +8,8 @@ use std::time::Duration;
 use mattock_env::Env;
 use mattock_env::sim::Simulation;
 use mattock_fetch::tls::{Flaw, Verdict};
-use mattock_fetch::{Client, ClientOptions, Exchange, Protocol, Proxy, TlsOptions};
+use mattock_fetch::{Client, ClientOptions, Credential, Exchange, Protocol, Proxy, TlsOptions};
+use mattock_secret::Secret;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, date_time_ymd};
 use rustls::ServerConfig;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -302,4 +303,31 @@ fn an_address_can_be_fetched_over_tls() {
         assert_eq!(exchange.outcome.to_string(), "200");
         assert_eq!(exchange.address, Some("93.184.216.34".parse().unwrap()));
     });
+}
+
+/// Whoever asks without credentials gets an answer from the same server, whose connection is of no use to who has some.
+#[test]
+fn credentials_are_sent_over_verified_connections_only() {
+    let authority = Authority::new("the authority");
+    let with_key = |site: &str| {
+        let key = Credential::new("X-Api-Key", &Secret::new("k3y"), vec![site.parse().unwrap()]);
+        ClientOptions { credentials: vec![key.unwrap()], ..trusting(&authority, false) }
+    };
+    for (name, site, outcome) in [
+        ("site.example", "site.example", "200"),
+        ("elsewhere.example", "site.example", "certificate"),
+        ("elsewhere.example", "other.example", "200"),
+    ] {
+        let (server, options) = (authority.server(name, (2005, 2010), 0), with_key(site));
+        Simulation::new(1).run(|env| async move {
+            let connections = serve(&env, server, 2).await;
+            let plain = client(&env, ClientOptions { credentials: Vec::new(), ..options.clone() }).await;
+            let (_, kept) = plain.fetch(&url(PAGE), None).await;
+            assert!(kept.is_some());
+            let (exchange, _) = client(&env, options).await.fetch(&url(PAGE), kept).await;
+            assert_eq!(exchange.outcome.to_string(), outcome, "{name}, {site}");
+            assert_eq!(exchange.reused, outcome == "200");
+            assert_eq!(connections.get(), 1 + usize::from(outcome != "200"));
+        });
+    }
 }

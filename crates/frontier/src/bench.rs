@@ -52,6 +52,8 @@ pub(crate) enum Job {
     NeedRules(Slot),
     /// The rules do not allow this.
     Disallowed(Request),
+    /// Nor this, to which another host's robots.txt redirects.
+    Uninvited(Visit),
 }
 
 /// A host's place in the table.
@@ -161,8 +163,19 @@ impl Bench {
 
     /// Puts a robots.txt at the head of a host's queue.
     pub(crate) fn push_ask(&mut self, slot: Slot, visit: Visit, now: Time) {
+        self.host_mut(slot).push_ask(visit);
+        self.awaited(slot, now);
+    }
+
+    /// Puts another host's robots.txt on a host's queue, before its pages.
+    pub(crate) fn push_guest(&mut self, slot: Slot, visit: Visit, now: Time) {
+        self.host_mut(slot).push_guest(visit);
+        self.awaited(slot, now);
+    }
+
+    /// Somebody waits for what was put on a host's queue.
+    fn awaited(&mut self, slot: Slot, now: Time) {
         let host = self.host_mut(slot);
-        host.push_ask(visit);
         let domain = host.domain;
         if host.trial == Trial::Ahead {
             // Somebody on trial waits for this one. If its turn had come already, it is another one's now.

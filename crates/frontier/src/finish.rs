@@ -15,7 +15,7 @@ use crate::doubts::Standing;
 use crate::error::Result;
 use crate::frontier::{DeferredRequest, Frontier, HostToResolve, Settled};
 use crate::host::{Address, Rules};
-use crate::rules::{Learned, unreachable_rules};
+use crate::rules::{Learned, VALID_UNREACHABLE, refused_rules, unreachable_rules};
 use crate::{Finished, Purpose, Refusal, Request, RobotsAnswer, Sitemaps, Visit};
 
 /// A host that has failed so often in a row is given up for an hour.
@@ -120,7 +120,13 @@ impl Frontier {
                         self.refuse(refusal);
                     }
                     self.bench.host_mut(slot).rules = Rules::Unknown { before: None };
+                    let guests = self.bench.host_mut(slot).drain_guests();
                     self.bench.schedule(slot, now);
+                    for guest in guests {
+                        if let Purpose::Robots { host, .. } = guest.purpose {
+                            self.refuse_hop(&host, now)?;
+                        }
+                    }
                 }
             }
             Purpose::Robots { host, hops } => {
@@ -175,11 +181,20 @@ impl Frontier {
         }
     }
 
+    /// The robots.txt of `host` leads to where it is not followed.
+    pub(crate) fn refuse_hop(&mut self, host: &str, now: Time) -> Result<()> {
+        let Ok(url) = WebUrl::parse(host) else { return Ok(()) };
+        let slot = self.slot_of(&url)?;
+        let robots = refused_rules(self.bench.host(slot).rules.latest().map(|robots| &**robots));
+        self.set_rules(slot, robots, VALID_UNREACHABLE, now)
+    }
+
     fn set_rules(&mut self, slot: usize, robots: Box<Robots>, valid: Duration, now: Time) -> Result<()> {
         let key = self.bench.host(slot).key;
         self.robots.store(key, &robots, valid)?;
         let host = self.bench.host_mut(slot);
         host.rules = Rules::Known { robots: Rc::from(robots), expires: now + valid };
+        host.guest_at = None;
         self.bench.schedule(slot, now);
         Ok(())
     }

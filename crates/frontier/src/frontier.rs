@@ -24,10 +24,10 @@ use crate::error::Result;
 use crate::hurry::Hurry;
 use crate::options::{Cut, FrontierOptions};
 use crate::overflow::Overflow;
-use crate::rules::{RobotsStage, robots_url};
+use crate::rules::RobotsStage;
 use crate::save::Saves;
 use crate::{
-    Application, Link, Politeness, Purpose, Refusal, Request, Scope, Servers, Sitemaps, Target, Visit, record,
+    Application, Link, Politeness, Purpose, Refusal, Request, Scope, Servers, Sitemaps, Visit, record,
 };
 
 /// What to do next.
@@ -359,6 +359,11 @@ impl Frontier {
                     return Ok(Next::Resolve(HostToResolve { slot, host: name, strikes }));
                 }
                 Some(Job::NeedRules(slot)) => self.ask_for_rules(slot, now)?,
+                Some(Job::Uninvited(visit)) => {
+                    if let Purpose::Robots { host, .. } = visit.purpose {
+                        self.refuse_hop(&host, now)?;
+                    }
+                }
                 Some(Job::Disallowed(request)) => {
                     let slot = self.bench.find(request.url.host_fingerprint().0);
                     let unreachable = slot.is_some_and(|slot| {
@@ -414,43 +419,6 @@ impl Frontier {
     fn queued(&self) -> u64 {
         let in_ram = self.new.len() + self.deferred.len() + self.bench.queued();
         in_ram as u64 + self.budget.as_ref().map_or(0, Budget::len) + self.ready.len() + self.overflow.len()
-    }
-
-    fn ask_for_rules(&mut self, slot: Slot, now: Time) -> Result<()> {
-        let host = self.bench.host(slot).name.clone();
-        match WebUrl::parse(&host).ok().as_ref().and_then(robots_url) {
-            Some(url) => self.ask(url, host, 0, 0, now),
-            None => {
-                debug_assert!(false, "every host has a robots.txt");
-                Ok(())
-            }
-        }
-    }
-
-    /// Puts the request for a robots.txt at the head of the queue of the host where it is.
-    pub(crate) fn ask(
-        &mut self,
-        url: WebUrl,
-        host: Box<str>,
-        hops: u8,
-        attempt: u8,
-        now: Time,
-    ) -> Result<()> {
-        let slot = self.slot_of(&url)?;
-        let request = Request {
-            url,
-            depth: 0,
-            redirects: 0,
-            target: Target::Page,
-            via: None,
-            band: 0,
-            attempt,
-            budget: 0,
-            number: 0,
-        };
-        let visit = Visit { request, purpose: Purpose::Robots { host, hops }, server: None };
-        self.bench.push_ask(slot, visit, now);
-        Ok(())
     }
 
     /// The host's place on the bench; it is put there if it is not.

@@ -86,7 +86,7 @@ pub(crate) enum Work {
     Resolve,
     /// Visit it.
     Visit,
-    /// Refuse its next page, which its rules forbid.
+    /// Refuse what is next, which its rules forbid: a guest, or else a page.
     Refuse,
     /// Ask for its robots.txt first.
     NeedRules,
@@ -134,8 +134,12 @@ pub(crate) struct Host {
     pub(crate) rules: Rules,
     pub(crate) address: Address,
     pub(crate) next_allowed: Time,
-    /// Visits for a robots.txt, ours or one that redirects to us.
+    /// Visits for a robots.txt, ours or one that redirects to ours.
     asks: VecDeque<Visit>,
+    /// Visits for robots.txt files of other hosts, which redirect to something else here: pages as far as we are concerned.
+    guests: VecDeque<Visit>,
+    /// The host at which our own robots.txt is such a guest.
+    pub(crate) guest_at: Option<u64>,
     requests: BinaryHeap<Reverse<Queued>>,
     /// Its URLs that wait on disk.
     pub(crate) overflow: u64,
@@ -164,6 +168,8 @@ impl Host {
             address,
             next_allowed: Time::ZERO,
             asks: VecDeque::new(),
+            guests: VecDeque::new(),
+            guest_at: None,
             requests: BinaryHeap::new(),
             overflow: 0,
             promised: 0,
@@ -184,6 +190,10 @@ impl Host {
         self.asks.push_back(visit);
     }
 
+    pub(crate) fn push_guest(&mut self, visit: Visit) {
+        self.guests.push_back(visit);
+    }
+
     /// Pages that wait here.
     pub(crate) fn queued(&self) -> usize {
         self.requests.len()
@@ -191,7 +201,7 @@ impl Host {
 
     /// Whether it can leave the bench.
     pub(crate) fn is_done(&self) -> bool {
-        self.asks.is_empty() && self.requests.is_empty() && self.overflow == 0
+        !self.has_asks() && self.requests.is_empty() && self.overflow == 0
     }
 
     /// What it would do now.
@@ -202,14 +212,14 @@ impl Host {
             Address::Known { expires, .. } => expires > now,
         };
         if self.asks.is_empty() {
-            if self.requests.is_empty() {
+            if self.requests.is_empty() && self.guests.is_empty() {
                 return Work::Nothing;
             }
             match &self.rules {
                 Rules::Checking | Rules::Asked { .. } => return Work::Wait,
                 Rules::Unknown { .. } => return Work::NeedRules,
                 Rules::Known { expires, .. } if *expires <= now => return Work::NeedRules,
-                Rules::Known { .. } if self.next_request().is_some_and(|request| !self.allows(request)) => {
+                Rules::Known { .. } if self.next().is_some_and(|request| !self.allows(request)) => {
                     return Work::Refuse;
                 }
                 Rules::Known { .. } => {}
@@ -222,23 +232,35 @@ impl Host {
     /// Its place among the hosts that are ready: a robots.txt holds up everything behind it.
     pub(crate) fn order(&self) -> Order {
         match self.requests.peek() {
-            Some(Reverse(queued)) if self.asks.is_empty() => queued.order,
+            Some(Reverse(queued)) if !self.has_asks() => queued.order,
             _ => (0, 0),
         }
     }
 
     /// Whether a robots.txt waits to be fetched here.
     pub(crate) fn has_asks(&self) -> bool {
-        !self.asks.is_empty()
+        !self.asks.is_empty() || !self.guests.is_empty()
     }
 
+    /// The next visit for a robots.txt. A guest comes only where the rules, which then are known, allow it.
     pub(crate) fn take_ask(&mut self) -> Option<Visit> {
-        self.asks.pop_front()
+        self.asks.pop_front().or_else(|| self.take_guest())
     }
 
-    /// The page that would be next.
-    fn next_request(&self) -> Option<&Request> {
-        self.requests.peek().map(|Reverse(queued)| &queued.request)
+    /// The robots.txt of another host that would be next.
+    pub(crate) fn take_guest(&mut self) -> Option<Visit> {
+        self.guests.pop_front()
+    }
+
+    /// Robots.txt files of other hosts that wait.
+    pub(crate) fn drain_guests(&mut self) -> VecDeque<Visit> {
+        std::mem::take(&mut self.guests)
+    }
+
+    /// What would be next, and is judged by the rules.
+    fn next(&self) -> Option<&Request> {
+        let page = || self.requests.peek().map(|Reverse(queued)| &queued.request);
+        self.guests.front().map(|visit| &visit.request).or_else(page)
     }
 
     /// The next page.
@@ -258,7 +280,9 @@ impl Host {
 
     /// Robots visits that wait.
     pub(crate) fn drain_asks(&mut self) -> VecDeque<Visit> {
-        std::mem::take(&mut self.asks)
+        let mut asks = std::mem::take(&mut self.asks);
+        asks.append(&mut self.guests);
+        asks
     }
 
     /// Everything that waits, in no order.

@@ -32,6 +32,7 @@
 mod accounts;
 mod admission;
 mod application;
+mod asks;
 mod bands;
 pub mod beast;
 mod bench;

@@ -4,6 +4,14 @@
 //! robots.txt that cannot be had forbids everything (§2.3.1.4) for an hour, and then is asked for again; if there were rules
 //! before, those hold on meanwhile. On disk the end is a time of the wall clock: if that is set back, rules are asked for again rather than
 //! kept for hours more. A host is asked once: it is on the bench at most once, and keeps what it learns there.
+//!
+//! A robots.txt may redirect, to other hosts as well, and RFC 9309 §2.3.1.2 has crawlers follow at least five hops and hold what they find there
+//! for the rules. Whoever writes a robots.txt must not thereby have us fetch what we would not fetch for a link. So every hop is a visit of the host that it
+//! leads to, with that host's pause and gates, past the blocklist and the address guard, whatever the scope. On the host that was asked any
+//! path is followed: that host itself says where its rules are. On another one `/robots.txt` is, which everybody may fetch, and any
+//! other path if that host's own rules allow it, which are had first. A hop that is refused, or would wait for itself, leads to no
+//! rules: nothing is fetched, as where a robots.txt cannot be had. To take such hosts for free of rules, as §2.3.1.2 permits beyond
+//! five hops, would pass over rules that somebody has written.
 
 use std::time::Duration;
 
@@ -22,6 +30,10 @@ pub(crate) const VALID: Duration = Duration::from_secs(24 * 3600);
 pub(crate) const VALID_UNREACHABLE: Duration = Duration::from_secs(3600);
 /// Redirects of a robots.txt that are followed (RFC 9309 §2.3.1.2).
 const HOPS_MAX: u8 = 5;
+/// Where a robots.txt is, and may be fetched whatever the rules.
+pub(crate) const ROBOTS_PATH: &str = "/robots.txt";
+/// Hosts whose robots.txt waits for the rules of the next, one after the other.
+pub(crate) const GUESTS_IN_A_ROW_MAX: usize = HOPS_MAX as usize;
 
 pub(crate) struct RobotsStage {
     cache: RobotsCache,
@@ -147,6 +159,12 @@ impl RobotsStage {
     }
 }
 
+/// What holds where a robots.txt leads where we do not go; `before` is what was known.
+pub(crate) fn refused_rules(before: Option<&Robots>) -> Box<Robots> {
+    let known = before.filter(|robots| robots.disallow_reason().is_none());
+    Box::new(known.cloned().unwrap_or_else(|| Robots::disallow_all(DisallowReason::RefusedRedirect)))
+}
+
 /// What holds where no rules could be had.
 pub(crate) fn unreachable_rules() -> Box<Robots> {
     Box::new(Robots::disallow_all(DisallowReason::Unreachable))
@@ -154,7 +172,7 @@ pub(crate) fn unreachable_rules() -> Box<Robots> {
 
 /// The robots.txt that holds for a URL.
 pub(crate) fn robots_url(url: &WebUrl) -> Option<WebUrl> {
-    WebUrl::parse(&format!("{}/robots.txt", url.host())).ok()
+    WebUrl::parse(&format!("{}{ROBOTS_PATH}", url.host())).ok()
 }
 
 #[cfg(test)]

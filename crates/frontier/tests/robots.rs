@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mattock_fetch::{Failure, FetchOutcome};
-use mattock_frontier::{Finished, Frontier, Next, Refusal, RobotsAnswer, Servers, Settled};
+use mattock_frontier::blocklist::Blocklist;
+use mattock_frontier::{Finished, Frontier, FrontierOptions, Next, Refusal, RobotsAnswer, Servers, Settled};
 use mattock_weburl::WebUrl;
 
 use crate::world::{at, finish, finish_with, link, ms, next, open, options, plain, simulate, visit};
@@ -206,4 +207,102 @@ fn sitemaps_are_handed_on_once_beside_the_first_page() {
         );
         assert!(frontier.take_sitemaps().is_empty());
     });
+}
+
+/// Answers a visit for a robots.txt with a redirect.
+fn redirect(frontier: &mut Frontier, visit: mattock_frontier::Visit, to: &str) {
+    let answer = RobotsAnswer { body: None, location: Some(WebUrl::parse(to).unwrap()) };
+    let finished = Finished {
+        visit,
+        outcome: FetchOutcome::Answered(301),
+        at: at(0),
+        took: Duration::ZERO,
+        retry_after_s: None,
+        robots: Some(answer),
+        content: None,
+    };
+    frontier.finished(finished, at(0)).unwrap();
+}
+
+/// Asks for a.com, whose robots.txt redirects to something of b.com, whose own rules these are: the URLs that are visited, and the pages that
+/// are refused because no rules can be had.
+fn visits_of_a_redirect(target: &str, rules: &str) -> (Vec<String>, Option<u64>) {
+    simulate(|env| {
+        let mut visited = Vec::new();
+        let mut frontier = open(&env, options(plain(0)));
+        frontier.submit(&[link("http://a.com/1")], None).unwrap();
+        while let Next::Visit(visit) = next(&mut frontier, at(0)) {
+            visited.push(visit.request.url.as_str().to_owned());
+            let answered = FetchOutcome::Answered(200);
+            match visit.request.url.as_str() {
+                "http://a.com/robots.txt" => redirect(&mut frontier, visit, target),
+                "http://b.com/robots.txt" => drop(finish_with(&mut frontier, visit, answered, rules, at(0))),
+                _ => drop(finish_with(&mut frontier, visit, answered, "", at(0))),
+            }
+        }
+        assert_eq!(frontier.counts().queued, 0);
+        (visited, frontier.counts().refused.get(&Refusal::RobotsUnreachable).copied())
+    })
+}
+
+#[test]
+fn a_redirect_leads_to_what_the_other_host_allows_and_nowhere_else() {
+    let forbids = "User-agent: *\nDisallow: /private/";
+    let (visited, refused) = visits_of_a_redirect("http://b.com/private/x?delete=1", forbids);
+    assert_eq!(visited, ["http://a.com/robots.txt", "http://b.com/robots.txt"]);
+    assert_eq!(refused, Some(1), "nothing is fetched where no rules can be had");
+    let (visited, refused) = visits_of_a_redirect("http://b.com/rules/of-a.txt", forbids);
+    let all = [
+        "http://a.com/robots.txt",
+        "http://b.com/robots.txt",
+        "http://b.com/rules/of-a.txt",
+        "http://a.com/1",
+    ];
+    assert_eq!((&visited[..], refused), (&all.map(str::to_owned)[..], None));
+    // Everybody's own rules may be had, and on its own host a robots.txt may be anywhere.
+    let (visited, _) = visits_of_a_redirect("http://b.com/robots.txt", "User-agent: *\nDisallow: /");
+    assert_eq!(visited, ["http://a.com/robots.txt", "http://b.com/robots.txt"]);
+    let (visited, _) = visits_of_a_redirect("http://a.com/rules.txt", "");
+    assert_eq!(visited, ["http://a.com/robots.txt", "http://a.com/rules.txt", "http://a.com/1"]);
+}
+
+#[test]
+fn hosts_whose_rules_wait_for_each_other_have_none() {
+    simulate(|env| {
+        let mut frontier = open(&env, options(plain(0)));
+        frontier.submit(&["a", "b", "c"].map(|host| link(&format!("http://{host}.com/1"))), None).unwrap();
+        let mut visited = Vec::new();
+        while let Next::Visit(visit) = next(&mut frontier, at(0)) {
+            let url = visit.request.url.as_str().to_owned();
+            let target = match url.as_str() {
+                "http://a.com/robots.txt" => "http://b.com/x",
+                "http://b.com/robots.txt" => "http://c.com/x",
+                "http://c.com/robots.txt" => "http://a.com/x",
+                other => panic!("{other}"),
+            };
+            redirect(&mut frontier, visit, target);
+            visited.push(url);
+        }
+        assert_eq!(visited.len(), 3, "{visited:?}");
+        assert_eq!(frontier.counts().refused[&Refusal::RobotsUnreachable], 3);
+        assert_eq!(frontier.counts().queued, 0);
+    });
+}
+
+#[test]
+fn a_redirect_to_a_blocked_host_is_not_followed() {
+    for target in ["http://b.com/robots.txt", "http://b.com/x"] {
+        simulate(|env| {
+            let blocklist = Blocklist::default();
+            blocklist.block("host b.com").unwrap();
+            let options = FrontierOptions { blocklist, ..options(plain(0)) };
+            let mut frontier = open(&env, options);
+            frontier.submit(&[link("http://a.com/1")], None).unwrap();
+            let robots = visit(&mut frontier, at(0));
+            redirect(&mut frontier, robots, target);
+            assert_eq!(next(&mut frontier, at(0)), Next::Empty, "{target}");
+            let counts = frontier.counts();
+            assert_eq!((counts.queued, counts.accounts.failed + counts.accounts.refused), (0, 1), "{target}");
+        });
+    }
 }

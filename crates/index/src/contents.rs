@@ -12,7 +12,7 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::errors::{ParquetError, Result as ParquetResult};
 
 use crate::error::IndexError;
-use crate::find::Chunks;
+use crate::find::{Chunks, reading};
 use crate::schema::{INSERTION_TIME, schema};
 
 const FILE: &str = "warc_filename";
@@ -35,7 +35,7 @@ pub(crate) struct Contents {
 /// Reads a part from front to back, all columns of it: an error if it is not whole, or has other columns than parts that can be read.
 pub(crate) fn contents(files: &Files, path: &Path) -> Result<Contents, IndexError> {
     let chunks = Chunks::open(files, path)?;
-    let read = || -> ParquetResult<Contents> {
+    reading(path, || {
         let builder = ParquetRecordBatchReaderBuilder::try_new(chunks)?;
         let (own, wanted) = (builder.schema().clone(), schema());
         let fits = wanted.fields().iter().filter(|field| field.name() != INSERTION_TIME).all(|field| {
@@ -65,8 +65,7 @@ pub(crate) fn contents(files: &Files, path: &Path) -> Result<Contents, IndexErro
             true => Ok(found),
             false => Err(ParquetError::General("rows are missing".into())),
         }
-    };
-    read().map_err(|source| IndexError::Parquet { path: path.to_path_buf(), source })
+    })
 }
 
 /// The archives that the rows of a part name.
@@ -98,15 +97,14 @@ fn extend(reaches: &mut Reaches, file: &str, offset: u64) {
 
 fn places(files: &Files, path: &Path, mut take: impl FnMut(&str, u64)) -> Result<(), IndexError> {
     let chunks = Chunks::open(files, path)?;
-    let read = || -> ParquetResult<()> {
+    reading(path, || {
         let builder = ParquetRecordBatchReaderBuilder::try_new(chunks)?;
         let mask = ProjectionMask::columns(builder.parquet_schema(), [FILE, OFFSET]);
         for batch in builder.with_projection(mask).build()? {
             each_place(&batch?, &mut take)?;
         }
         Ok(())
-    };
-    read().map_err(|source| IndexError::Parquet { path: path.to_path_buf(), source })
+    })
 }
 
 fn each_place(batch: &RecordBatch, take: &mut impl FnMut(&str, u64)) -> ParquetResult<()> {

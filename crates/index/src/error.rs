@@ -139,6 +139,12 @@ pub enum IndexError {
         /// What would be sent.
         path: PathBuf,
     },
+    /// A list names something as an archive that does not begin as one.
+    #[error("{path} is named as an archive, and is none: it is not published. Whoever made this index has named it; `mattock index --rebuild` makes one of what is there", path = path.display())]
+    NoArchive {
+        /// The file.
+        path: PathBuf,
+    },
     /// An imported archive that a reader of the directory would not find in it.
     #[error("{name} was imported from outside of the repository, and in a directory there is no place for it: publish to file://{target}, or import with --copy", target = target.display())]
     Outside {

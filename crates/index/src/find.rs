@@ -11,7 +11,8 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Int16Type, Int32Type, TimestampMillisecondType};
 use arrow_array::{BooleanArray, RecordBatch};
 use bytes::Bytes;
-use mattock_env::{File, Files, OpenMode};
+use mattock_codec::BlockSums;
+use mattock_env::{File, Files, OpenMode, Panics};
 use mattock_weburl::WebUrl;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowPredicateFn, ParquetRecordBatchReaderBuilder, RowFilter};
@@ -57,8 +58,8 @@ pub fn find_imported(
     let mut found = Vec::new();
     for part in manifest.parts.iter().filter(|part| part.imported) {
         let path = directory.join(&part.file);
-        rows_of(Chunks::open(files, &path)?, &key, |row| found.push(row))
-            .map_err(|source| IndexError::Parquet { path, source })?;
+        let chunks = Chunks::open(files, &path)?.compared_with(part.block_sums());
+        reading(&path, || rows_of(chunks, &key, |row| found.push(row)))?;
     }
     // The key is that of other URLs, too.
     found.retain(|row| WebUrl::parse(&row.url).is_ok_and(|known| known == *url));
@@ -126,14 +127,28 @@ fn may_hold(group: &RowGroupMetaData, key: &str) -> bool {
 pub(crate) struct Chunks {
     file: Arc<File>,
     length: u64,
+    sums: Option<Arc<BlockSums>>,
 }
 
 impl Chunks {
     pub(crate) fn open(files: &Files, path: &Path) -> Result<Chunks, IndexError> {
         let file = files.open(path, OpenMode::Read).map_err(IndexError::io("open", path))?;
         let length = file.len().map_err(IndexError::io("measure", path))?;
-        Ok(Chunks { file: Arc::new(file), length })
+        Ok(Chunks { file: Arc::new(file), length, sums: None })
     }
+
+    /// Whatever is read is compared with these checksums.
+    pub(crate) fn compared_with(self, sums: Option<BlockSums>) -> Chunks {
+        Chunks { sums: sums.map(Arc::new), ..self }
+    }
+}
+
+/// Reads a file that may have been made by anybody: a reader that panics on it is one that cannot read it.
+pub(crate) fn reading<T>(path: &Path, read: impl FnOnce() -> ParquetResult<T>) -> Result<T, IndexError> {
+    let read = Panics::default().contain(read).unwrap_or_else(|panic| {
+        Err(ParquetError::General(format!("it is damaged, and its reader fails on it: {panic}")))
+    });
+    read.map_err(|source| IndexError::Parquet { path: path.to_path_buf(), source })
 }
 
 impl Length for Chunks {
@@ -143,28 +158,48 @@ impl Length for Chunks {
 }
 
 impl ChunkReader for Chunks {
-    type T = Reading;
+    type T = io::BufReader<Reading>;
 
-    fn get_read(&self, start: u64) -> ParquetResult<Reading> {
-        Ok(Reading { file: self.file.clone(), at: start })
+    fn get_read(&self, start: u64) -> ParquetResult<Self::T> {
+        // Headers of pages are read so, byte by byte.
+        Ok(io::BufReader::with_capacity(AHEAD_BYTES, Reading { chunks: self.clone(), at: start }))
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> ParquetResult<Bytes> {
-        let mut bytes = vec![0; length];
-        self.file.read_exact_at(&mut bytes, start)?;
-        Ok(bytes.into())
+        let beyond = || ParquetError::EOF("it is damaged: it names bytes behind its end".into());
+        // Before there is memory for them.
+        let end = start.checked_add(length as u64).filter(|end| *end <= self.length).ok_or_else(beyond)?;
+        let blocks = match &self.sums {
+            Some(sums) => sums.around(&(start..end)).ok_or_else(beyond)?,
+            None => start..end,
+        };
+        let mut bytes = vec![0; usize::try_from(blocks.end - blocks.start).map_err(|_| beyond())?];
+        self.file.read_exact_at(&mut bytes, blocks.start)?;
+        if let Some(sums) = &self.sums {
+            sums.check(blocks.start, &bytes).map_err(|at| {
+                ParquetError::General(format!("it is damaged: its checksum is wrong at byte {at}; `mattock index --rebuild` makes it anew"))
+            })?;
+        }
+        let skipped = usize::try_from(start - blocks.start).map_err(|_| beyond())?;
+        Ok(Bytes::from(bytes).slice(skipped..skipped + length))
     }
 }
 
+/// So many bytes are read at once where nobody knows how many are wanted.
+const AHEAD_BYTES: usize = 1 << 10;
+
 /// From a place on.
 pub(crate) struct Reading {
-    file: Arc<File>,
+    chunks: Chunks,
     at: u64,
 }
 
 impl Read for Reading {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let count = self.file.read_at(out, self.at)?;
+        let left = self.chunks.length.saturating_sub(self.at);
+        let count = out.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+        let bytes = self.chunks.get_bytes(self.at, count).map_err(io::Error::other)?;
+        out[..count].copy_from_slice(&bytes);
         self.at += count as u64;
         Ok(count)
     }

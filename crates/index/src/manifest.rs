@@ -5,11 +5,13 @@
 //! read, and its parts go on to count: what their rows lack follows from what they have. Keys that a program does not know it leaves out, and
 //! does without those that an earlier one left out.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use mattock_env::{Files, OpenMode, is_url};
+use mattock_codec::BlockSums;
+use mattock_env::{Files, Name, OpenMode, is_url};
+use memchr::memmem;
 use serde::{Deserialize, Serialize};
 
 use crate::error::IndexError;
@@ -17,6 +19,8 @@ use crate::snapshot::seal;
 
 const MAGIC: &str = "MATTOCK-INDEX";
 const VERSION: u32 = 4;
+const PART_PREFIX: &str = "part-";
+const PART_SUFFIX: &str = ".parquet";
 /// The first one whose parts can be read.
 const VERSION_MIN: u32 = 3;
 
@@ -49,8 +53,8 @@ pub struct Manifest {
 /// A Parquet file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Part {
-    /// Its name.
-    pub file: String,
+    /// Its name in the index' directory: never a path.
+    pub file: Name,
     /// Its rows.
     pub rows: u64,
     /// Its length.
@@ -70,6 +74,16 @@ pub struct Part {
     /// Foreign archive files that its rows are of, so that these are known when it is damaged; none if earlier versions wrote it, or it is of a crawl.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub archives: Vec<String>,
+    /// The checksums of its blocks, which whoever reads a piece of it compares; none if earlier versions wrote it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub blocks: String,
+}
+
+impl Part {
+    /// The checksums of its blocks, if they are known.
+    pub fn block_sums(&self) -> Option<BlockSums> {
+        BlockSums::parse(&self.blocks, self.bytes)
+    }
 }
 
 /// What a foreign archive file was like.
@@ -137,12 +151,29 @@ impl Manifest {
         decode(&bytes, &path)
     }
 
+    /// Archives that a repository names and that lie elsewhere: by absolute paths, or by URLs. None if its list cannot be read.
+    pub fn outside(files: &Files, repository: &Path) -> Vec<String> {
+        let path = Manifest::path(repository);
+        let is_elsewhere =
+            |bytes: &[u8]| [&b"\"/"[..], b"://"].iter().any(|sign| memmem::find(bytes, sign).is_some());
+        // Most repositories have none, and a list can be long.
+        let Some(bytes) = files.read(&path).ok().filter(|bytes| is_elsewhere(bytes)) else {
+            return Vec::new();
+        };
+        let manifest = decode(&bytes, &path).unwrap_or_default();
+        let named = manifest.parts.iter().flat_map(|part| &part.archives);
+        let names: BTreeSet<&String> = manifest.imported.iter().chain(&manifest.lost).chain(named).collect();
+        names.into_iter().filter(|name| is_outside(name)).cloned().collect()
+    }
+
     /// What can be read of a damaged list, which need not be true.
     pub(crate) fn hints(files: &Files, repository: &Path) -> Manifest {
         let bytes = files.read(&Manifest::path(repository)).unwrap_or_default();
         let text = String::from_utf8_lossy(&bytes);
         let json = text.split_once('\n').map_or("", |(_, json)| json);
-        serde_json::from_str(json).unwrap_or_default()
+        let mut hints: Manifest = serde_json::from_str(json).unwrap_or_default();
+        hints.parts.retain(|part| is_part(&part.file));
+        hints
     }
 
     /// Whether a repository has parts and no list of them: it was lost, and what to do about it is not for who only asks.
@@ -155,7 +186,7 @@ impl Manifest {
             return Ok(false);
         }
         let entries = files.list(&directory).map_err(IndexError::io("list", &directory))?;
-        Ok(entries.iter().any(|entry| entry.name.starts_with("part-") && entry.name.ends_with(".parquet")))
+        Ok(entries.iter().any(|entry| is_part(&entry.name)))
     }
 
     /// Puts this one in its place.
@@ -167,9 +198,10 @@ impl Manifest {
     }
 
     /// The name of the next part.
-    pub(crate) fn next_name(&mut self) -> String {
+    pub(crate) fn next_name(&mut self) -> Name {
         self.next += 1;
-        format!("part-{:06}.parquet", self.next)
+        Name::new(format!("{PART_PREFIX}{:06}{PART_SUFFIX}", self.next))
+            .expect("it has neither steps nor NUL")
     }
 
     /// Leaves the parts out that were made of ledgers, and gives them back.
@@ -218,5 +250,20 @@ fn decode(bytes: &[u8], path: &Path) -> Result<Manifest, IndexError> {
     if words.next() != Some(&format!("{:08x}", crc32fast::hash(json.as_bytes()))) {
         return Err(damaged("its checksum is wrong"));
     }
-    serde_json::from_str(json).map_err(|error| damaged(&error.to_string()))
+    let manifest: Manifest = serde_json::from_str(json).map_err(|error| damaged(&error.to_string()))?;
+    // Whoever can write a list can make its checksum right: what stands in it must not lead to other files than parts.
+    match manifest.parts.iter().find(|part| !is_part(&part.file)) {
+        Some(part) => Err(damaged(&format!("{:?} is no name of a part", part.file.as_str()))),
+        None => Ok(manifest),
+    }
+}
+
+/// Whether the name of an archive leads out of the repository.
+pub(crate) fn is_outside(name: &str) -> bool {
+    name.starts_with('/') || is_url(Path::new(name))
+}
+
+/// Whether this is what a part is called, here or in a publication.
+pub(crate) fn is_part(name: &str) -> bool {
+    name.starts_with(PART_PREFIX) && name.ends_with(PART_SUFFIX)
 }

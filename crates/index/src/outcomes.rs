@@ -50,6 +50,7 @@ pub fn outcomes_schema() -> SchemaRef {
 pub struct Outcomes {
     reader: LedgerReader,
     columns: Columns,
+    damaged: u64,
 }
 
 #[derive(Default)]
@@ -70,17 +71,22 @@ impl Outcomes {
     /// Begins to read what is committed of a ledger.
     pub fn open(files: &Files, ledger: &LedgerSource) -> Result<Outcomes, IndexError> {
         let reader = LedgerReader::open(files, &ledger.path, ledger.bytes)?;
-        Ok(Outcomes { reader, columns: Columns::default() })
+        Ok(Outcomes { reader, columns: Columns::default(), damaged: 0 })
     }
 
-    /// The next rows; `None` at the end. Those in damaged blocks are left out.
+    /// Blocks so far that cannot be read.
+    pub fn damaged(&self) -> u64 {
+        self.damaged
+    }
+
+    /// The next rows; `None` at the end. Those in damaged blocks are left out, and the blocks [counted](Outcomes::damaged).
     pub fn next_batch(&mut self) -> Result<Option<RecordBatch>, IndexError> {
         while self.columns.count < BATCH_ROWS {
             let columns = &mut self.columns;
             match self.reader.next_inserted(|row, inserted| columns.push(row, inserted)) {
                 Ok(true) => {}
                 Ok(false) => break,
-                Err(error) if error.is_loss() => {}
+                Err(error) if error.is_loss() => self.damaged += 1,
                 Err(error) => return Err(error.into()),
             }
         }

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatch;
+use mattock_codec::{BlockSummer, BlockSums};
 use mattock_env::{FileWriter, Files, OpenMode};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
@@ -27,12 +28,25 @@ pub struct PartWriter {
 struct Summed {
     out: FileWriter,
     sum: crc32fast::Hasher,
+    blocks: BlockSummer,
+}
+
+/// A file that is whole.
+#[derive(Debug)]
+pub struct WrittenPart {
+    /// Its length.
+    pub bytes: u64,
+    /// The checksum of all of it.
+    pub sum: u32,
+    /// The checksums of its blocks.
+    pub blocks: BlockSums,
 }
 
 impl Write for Summed {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.out.write_all(bytes)?;
         self.sum.update(bytes);
+        self.blocks.update(bytes);
         Ok(bytes.len())
     }
 
@@ -63,7 +77,8 @@ impl PartWriter {
         let unfinished = path.with_extension("unfinished");
         let file = files.open(&unfinished, OpenMode::CreateOrTruncate);
         let file = file.map_err(IndexError::io("create", &unfinished))?;
-        let out = Summed { out: FileWriter::new(file), sum: crc32fast::Hasher::new() };
+        let (sum, blocks) = (crc32fast::Hasher::new(), BlockSummer::default());
+        let out = Summed { out: FileWriter::new(file), sum, blocks };
         let properties = WriterProperties::builder()
             .set_compression(Compression::ZSTD(ZstdLevel::try_new(1).expect("it has a level 1")))
             .set_max_row_group_row_count(Some(GROUP_ROWS))
@@ -81,12 +96,12 @@ impl PartWriter {
         self.writer.write(rows).map_err(|source| IndexError::Parquet { path: self.path.clone(), source })
     }
 
-    /// Ends the file, and gives it its name once it is on the disk. Its length, and the checksum of what it holds.
-    pub fn finish(self) -> Result<(u64, u32), IndexError> {
+    /// Ends the file, and gives it its name once it is on the disk.
+    pub fn finish(self) -> Result<WrittenPart, IndexError> {
         let PartWriter { path, mut unfinished, writer } = self;
         let written = writer.into_inner();
         let written = written.map_err(|source| IndexError::Parquet { path: path.clone(), source })?;
-        let (file, sum) = (written.out.into_file(), written.sum.finalize());
+        let (file, sum, blocks) = (written.out.into_file(), written.sum.finalize(), written.blocks.finish());
         file.sync().map_err(IndexError::io("sync", &unfinished.path))?;
         let bytes = file.len().map_err(IndexError::io("measure", &unfinished.path))?;
         unfinished.files.rename(&unfinished.path, &path).map_err(IndexError::io("rename to", &path))?;
@@ -94,6 +109,6 @@ impl PartWriter {
         if let Some(parent) = path.parent() {
             unfinished.files.sync_dir(parent).map_err(IndexError::io("sync", parent))?;
         }
-        Ok((bytes, sum))
+        Ok(WrittenPart { bytes, sum, blocks })
     }
 }

@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use mattock_codec::{Reader, put_counted, put_varint};
-use mattock_env::Files;
+use mattock_env::{Files, Name};
 use mattock_repository::{Details, Digest};
 use mattock_weburl::WebUrl;
 
@@ -91,7 +91,7 @@ impl Pending {
         &mut self,
         files: &Files,
         directory: &Path,
-        file: String,
+        file: Name,
         imported_ms: Option<i64>,
     ) -> Result<Part, IndexError> {
         let mut writer = PartWriter::create(files, &directory.join(&file))?;
@@ -115,13 +115,23 @@ impl Pending {
         if !rows.is_empty() {
             writer.write(&rows.finish()?)?;
         }
-        let (bytes, sum) = writer.finish()?;
+        let written = writer.finish()?;
         let (rows, imported) = (self.order.len() as u64, imported_ms.is_some());
         self.bytes.clear();
         self.order.clear();
         let archives = std::mem::take(&mut self.files);
         let archives = if imported { archives } else { Vec::new() };
-        Ok(Part { file, rows, bytes, imported, inserted_ms: newest_ms, languages, sum: Some(sum), archives })
+        Ok(Part {
+            file,
+            rows,
+            bytes: written.bytes,
+            imported,
+            inserted_ms: newest_ms,
+            languages,
+            sum: Some(written.sum),
+            archives,
+            blocks: written.blocks.to_text(),
+        })
     }
 }
 

@@ -21,10 +21,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use mattock_env::{File, Files, OpenMode, Random, is_url, located};
+use mattock_env::{File, Files, Name, OpenMode, Random, is_url, located};
 
 use crate::error::IndexError;
-use crate::manifest::{Manifest, Part};
+use crate::manifest::{Manifest, Part, is_outside, is_part};
 use crate::snapshot::{lock, seal, wait_for_lock};
 use crate::verify::{lost, lost_parts, verified};
 
@@ -46,6 +46,15 @@ pub enum Sending<'a> {
     Sent(u64),
     /// So much was there already.
     There(u64),
+}
+
+/// What is to be published, and in whose place.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// It takes the place of what another repository has published.
+    pub replace: bool,
+    /// Archives go along that were imported and lie outside of the repository's directory.
+    pub with_imported: bool,
 }
 
 /// What was published.
@@ -93,14 +102,14 @@ pub fn identify(
 }
 
 /// Puts the repository to `target`. `manifest` is its index, [identified](identify), `archives` are the crawl's files as rows name them with
-/// what of them is committed. With `replace` it takes the place of what another repository has published. An error of `told` ends the matter.
+/// what of them is committed. What is told of the way goes to `told`, whose error ends the matter.
 pub fn publish(
     files: &Files,
     repository: &Path,
     manifest: &Manifest,
     archives: &[(String, u64)],
     target: &Path,
-    replace: bool,
+    wanted: Wanted,
     told: &mut dyn FnMut(Sending<'_>) -> io::Result<()>,
 ) -> Result<Published, IndexError> {
     // In a directory, whoever asks there meanwhile must not clear away parts that are in no list yet.
@@ -127,8 +136,8 @@ pub fn publish(
         part.file = file_name(files, repository, part)?;
         part.imported = true;
     }
-    permitted(&before, &list, target, replace)?;
-    let items = items(files, repository, manifest, &list, archives, target)?;
+    permitted(&before, &list, target, wanted)?;
+    let items = items(files, repository, manifest, &list, archives, target, wanted)?;
     let there = lengths(files, &items)?;
     // Whoever reads there trusts them: before anything is sent.
     for part in &manifest.parts {
@@ -169,13 +178,13 @@ pub fn publish(
 }
 
 /// Whether `list` may take the place of what is there.
-fn permitted(before: &Manifest, list: &Manifest, target: &Path, replace: bool) -> Result<(), IndexError> {
+fn permitted(before: &Manifest, list: &Manifest, target: &Path, wanted: Wanted) -> Result<(), IndexError> {
     let target_path = || target.to_path_buf();
     if !before.id.is_empty() || !before.covered.is_empty() {
         return Err(IndexError::NoPublication { target: target_path() });
     }
     let of_another = || IndexError::OfAnother { target: target_path(), rows: before.rows() };
-    if !replace {
+    if !wanted.replace {
         if !before.origin.is_empty() && before.origin != list.origin {
             return Err(of_another());
         }
@@ -191,20 +200,20 @@ fn permitted(before: &Manifest, list: &Manifest, target: &Path, replace: bool) -
     }
     // Readers of a directory would look for it where it is now.
     let outside = list.imported.iter().find(|name| !is_url(Path::new(name)) && name.starts_with('/'));
-    match outside.filter(|_| !is_url(target)) {
+    match outside.filter(|_| wanted.with_imported && !is_url(target)) {
         Some(name) => Err(IndexError::Outside { target: target_path(), name: name.clone() }),
         None => Ok(()),
     }
 }
 
 /// What a part is called where it is published: another content has another name.
-fn file_name(files: &Files, repository: &Path, part: &Part) -> Result<String, IndexError> {
+fn file_name(files: &Files, repository: &Path, part: &Part) -> Result<Name, IndexError> {
     let path = Manifest::directory(repository).join(&part.file);
     let seal = seal(files, &path, part.bytes).map_err(IndexError::io("read", &path))?;
     let name = part.file.trim_end_matches(".parquet");
     // That of a publication which is published once more says it already.
     let number = name.get(..PART_NAME_BYTES).unwrap_or(name);
-    Ok(format!("{number}-{seal:08x}.parquet"))
+    Ok(Name::new(format!("{number}-{seal:08x}.parquet")).expect("the name of a part has no steps"))
 }
 
 /// All files, in the order in which they are sent.
@@ -215,6 +224,7 @@ fn items(
     list: &Manifest,
     archives: &[(String, u64)],
     target: &Path,
+    wanted: Wanted,
 ) -> Result<Vec<Item>, IndexError> {
     let mut items = Vec::new();
     let mut add = |name: &str, new_name: &str, bytes: u64, is_archive: bool| {
@@ -225,11 +235,16 @@ fn items(
         add(name, name, *bytes, true);
     }
     // What lies at a URL is read there.
-    for name in manifest.imported.iter().filter(|name| !is_url(Path::new(name))) {
+    let is_sent = |name: &&String| !is_url(Path::new(name)) && (wanted.with_imported || !is_outside(name));
+    for name in manifest.imported.iter().filter(is_sent) {
         let path = located(repository, name);
         let entry = files.entry(&path).map_err(IndexError::io("look at", &path))?;
         let missing = || IndexError::io("send", &path)(io::ErrorKind::NotFound.into());
-        add(name, name, entry.ok_or_else(missing)?.len, true);
+        let bytes = entry.ok_or_else(missing)?.len;
+        if !begins_as_archive(files, &path, bytes)? {
+            return Err(IndexError::NoArchive { path });
+        }
+        add(name, name, bytes, true);
     }
     let listed = |below: &str| -> Result<Vec<_>, IndexError> {
         let path = repository.join(below);
@@ -256,6 +271,21 @@ fn items(
         add(&format!("index/{}", part.file), &format!("index/{}", new.file), part.bytes, false);
     }
     Ok(items)
+}
+
+/// Whether a file begins as archives do. A list can name any file, one with the user's secrets too, and what is published is there for all.
+fn begins_as_archive(files: &Files, path: &Path, bytes: u64) -> Result<bool, IndexError> {
+    const GZIP: &[u8] = b"\x1f\x8b";
+    const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
+    /// The dictionary of a compressed archive stands in a frame of its own. Its first byte has four bits that are free.
+    const ZSTD_DICTIONARY: &[u8] = b"\x2a\x4d\x18";
+    const PLAIN: &[u8] = b"WARC/";
+    let mut head = vec![0; bytes.min(PLAIN.len() as u64) as usize];
+    let read = files.open(path, OpenMode::Read).and_then(|file| file.read_exact_at(&mut head, 0));
+    read.map_err(IndexError::io("read", path))?;
+    let is_dictionary =
+        head.split_first().is_some_and(|(first, rest)| first >> 4 == 5 && rest.starts_with(ZSTD_DICTIONARY));
+    Ok(head.is_empty() || is_dictionary || [GZIP, ZSTD, PLAIN].iter().any(|begin| head.starts_with(begin)))
 }
 
 /// What is there already of the directories that files go to: a listing for each.
@@ -326,9 +356,9 @@ fn remove_columns(files: &Files, target: &Path, items: &[Item]) -> Result<(), In
 /// Removes parts that neither the list that is there now names nor the one before it, with which somebody may still be reading.
 fn sweep(files: &Files, target: &Path, lists: [&Manifest; 2]) -> Result<(), IndexError> {
     let directory = Manifest::directory(target);
-    let named = |name: &str| lists.iter().any(|list| list.parts.iter().any(|part| part.file == name));
+    let named = |name: &str| lists.iter().any(|list| list.parts.iter().any(|part| part.file == *name));
     for entry in files.list(&directory).map_err(IndexError::io("list", &directory))? {
-        if entry.name.starts_with("part-") && entry.name.ends_with(".parquet") && !named(&entry.name) {
+        if is_part(&entry.name) && !named(&entry.name) {
             let path = directory.join(&entry.name);
             files.remove_file(&path).map_err(IndexError::io("remove", &path))?;
         }

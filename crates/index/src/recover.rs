@@ -7,11 +7,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use mattock_env::Files;
+use mattock_env::{Files, Name};
 
 use crate::contents::{Reaches, contents, reaches};
 use crate::error::IndexError;
-use crate::manifest::{Covered, Manifest, Part};
+use crate::manifest::{Covered, Manifest, Part, is_part};
+use crate::part::WrittenPart;
 use crate::snapshot::{lock, remove_strays};
 use crate::verify::{sum, verified};
 
@@ -46,8 +47,8 @@ pub fn recover(files: &Files, repository: &Path) -> Result<Option<Recovered>, In
     }
     let hints = Manifest::hints(files, repository);
     let entries = files.list(&directory).map_err(IndexError::io("list", &directory))?;
-    let is_part = |name: &String| name.starts_with("part-") && name.ends_with(".parquet");
-    let mut names: Vec<String> = entries.into_iter().map(|entry| entry.name).filter(is_part).collect();
+    let names = entries.into_iter().filter(|entry| is_part(&entry.name));
+    let mut names: Vec<Name> = names.filter_map(|entry| Name::new(entry.name).ok()).collect();
     // Those of a publication have longer names.
     if !hints.origin.is_empty() || names.iter().any(|name| number(name).is_none()) {
         return Err(IndexError::Published { path: repository.to_path_buf() });
@@ -91,17 +92,12 @@ fn number(name: &str) -> Option<u64> {
 }
 
 /// What a whole part says of itself, and the list of it, if that can be trusted.
-fn part_of(
-    files: &Files,
-    path: &Path,
-    name: String,
-    hints: &Manifest,
-) -> Result<(Part, Reaches), IndexError> {
+fn part_of(files: &Files, path: &Path, name: Name, hints: &Manifest) -> Result<(Part, Reaches), IndexError> {
     let contents = contents(files, path)?;
     let is_it =
         |hint: &&Part| hint.file == name && hint.rows == contents.rows && verified(files, path, hint).is_ok();
     let hint = hints.parts.iter().find(is_it);
-    let (bytes, sum) = sum(files, path).map_err(IndexError::io("read", path))?;
+    let WrittenPart { bytes, sum, blocks } = sum(files, path).map_err(IndexError::io("read", path))?;
     // A damaged word in the list is one that it does not have.
     let imported = !contents.is_of_a_crawl || hint.is_some_and(|hint| hint.imported);
     let archives = if imported { contents.reaches.keys().cloned().collect() } else { Vec::new() };
@@ -115,6 +111,7 @@ fn part_of(
         languages: hint.is_some_and(|hint| hint.languages),
         sum: Some(sum),
         archives,
+        blocks: blocks.to_text(),
     };
     Ok((part, contents.reaches))
 }

@@ -9,9 +9,10 @@
 //! list is told ([`importing_since_ms`]), and draws it of what was there before. At a URL there are no locks, and nobody crawls: there parts have
 //! their last names at once.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
-use mattock_env::{File, Files, OpenMode, UnixTime, is_url};
+use mattock_env::{File, Files, Name, OpenMode, UnixTime, is_url};
 
 use crate::error::IndexError;
 use crate::manifest::{Extent, Manifest, Part};
@@ -19,6 +20,9 @@ use crate::pending::Pending;
 use crate::snapshot::{listed, remove_strays, wait_for_lock};
 
 const LOCK: &str = "import.lock";
+/// Says when the rows of the import that has the lock will have been inserted. A file of its own: nobody writes into a lock, which may have a
+/// second name elsewhere.
+const TIME: &str = "import.time";
 /// How the names of parts begin that are in no list.
 const PREFIX: &str = "import-";
 
@@ -29,14 +33,14 @@ pub(crate) struct Shelf<'a> {
     directory: PathBuf,
     now: &'a dyn Fn() -> UnixTime,
     /// Keeps other imports out.
-    alone: File,
+    _alone: File,
     /// As it was when something was put into it last.
     list: Manifest,
     /// What comes into the list next: parts, and the names of files.
     parts: Vec<Part>,
     taken: Vec<(String, Extent)>,
     /// What leaves the list when they come: parts that are not as they were written, and files whose rows were in those and cannot be had again now.
-    replaced: Vec<String>,
+    replaced: Vec<Name>,
     lost: Vec<String>,
     /// When these are inserted, in ms since 1970.
     inserted_ms: Option<i64>,
@@ -66,7 +70,7 @@ impl<'a> Shelf<'a> {
             repository: repository.to_path_buf(),
             directory,
             now,
-            alone,
+            _alone: alone,
             list,
             parts: Vec::new(),
             taken: Vec::new(),
@@ -122,7 +126,7 @@ impl<'a> Shelf<'a> {
             true => self.list.next_name(),
             false => {
                 self.number += 1;
-                format!("{PREFIX}{:06}.rows", self.number)
+                Name::new(format!("{PREFIX}{:06}.rows", self.number)).expect("it has neither steps nor NUL")
             }
         };
         self.parts.push(pending.write_part(self.files, &self.directory, name, Some(inserted_ms))?);
@@ -139,15 +143,19 @@ impl<'a> Shelf<'a> {
         Ok(time)
     }
 
-    /// What stands in the lock: a time, or nothing while no rows wait.
+    /// Says when the rows that wait will have been inserted; nothing while none wait.
     fn tell(&self, time: Option<i64>) -> Result<(), IndexError> {
         if is_url(&self.repository) {
             return Ok(());
         }
-        let path = self.directory.join(LOCK);
-        let text = time.map(|time| format!("{time}\n")).unwrap_or_default();
-        self.alone.write_all_at(text.as_bytes(), 0).map_err(IndexError::io("write", &path))?;
-        self.alone.set_len(text.len() as u64).map_err(IndexError::io("write", &path))
+        match time {
+            Some(time) => {
+                let path = self.directory.join(TIME);
+                let text = format!("{time}\n");
+                self.files.write_atomic(&path, text.as_bytes()).map_err(IndexError::io("write", &path))
+            }
+            None => remove_time(self.files, &self.directory),
+        }
     }
 
     /// Puts all that was put here into the list.
@@ -199,22 +207,26 @@ impl Drop for Shelf<'_> {
     }
 }
 
-/// The lock of imports, emptied once it is had: what another one says in it is not touched.
+/// The lock of imports. Once it is had, what a killed import has said does not hold any more.
 fn keep_others_out(files: &Files, directory: &Path) -> Result<File, IndexError> {
     let path = directory.join(LOCK);
     let failed = |action| IndexError::io(action, &path);
-    let mode = match files.entry(&path).map_err(failed("look at"))? {
-        Some(_) if !is_url(&path) => OpenMode::Write,
-        _ => OpenMode::CreateOrTruncate,
-    };
-    let file = files.open(&path, mode).map_err(failed("open"))?;
+    let file = files.open(&path, OpenMode::CreateOrKeep).map_err(failed("open"))?;
     if !file.try_lock().map_err(failed("lock"))? {
         return Err(IndexError::Locked { path });
     }
-    if mode == OpenMode::Write {
-        file.set_len(0).map_err(failed("write"))?;
+    if !is_url(&path) {
+        remove_time(files, directory)?;
     }
     Ok(file)
+}
+
+fn remove_time(files: &Files, directory: &Path) -> Result<(), IndexError> {
+    let path = directory.join(TIME);
+    match files.remove_file(&path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(IndexError::io("remove", &path)(error)),
+        _ => Ok(()),
+    }
 }
 
 /// Removes what a killed import left.
@@ -232,10 +244,12 @@ pub fn importing_since_ms(files: &Files, repository: &Path) -> Option<i64> {
     if is_url(repository) {
         return None;
     }
-    let file = files.open(&Manifest::directory(repository).join(LOCK), OpenMode::Read).ok()?;
-    if !file.is_locked().ok()? {
+    let directory = Manifest::directory(repository);
+    let lock = files.open(&directory.join(LOCK), OpenMode::Read).ok()?;
+    if !lock.is_locked().ok()? {
         return None;
     }
+    let file = files.open(&directory.join(TIME), OpenMode::Read).ok()?;
     let mut text = vec![0; usize::try_from(file.len().ok()?).ok()?.min(32)];
     file.read_exact_at(&mut text, 0).ok()?;
     std::str::from_utf8(&text).ok()?.trim().parse().ok()

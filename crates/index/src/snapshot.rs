@@ -112,6 +112,14 @@ impl Snapshot {
         &self.parts
     }
 
+    /// The parts that have checksums of their blocks: the file, its length, the checksums as text.
+    pub fn part_sums(&self) -> impl Iterator<Item = (&Path, u64, &str)> {
+        let parts = self.parts.iter().zip(&self.manifest.parts);
+        parts
+            .filter(|(_, part)| !part.blocks.is_empty())
+            .map(|(path, part)| (path.as_path(), part.bytes, part.blocks.as_str()))
+    }
+
     /// What is committed and in no part.
     pub fn tail(&self) -> &[RecordBatch] {
         &self.tail
@@ -248,7 +256,7 @@ fn bring_up(
         manifest.write(files, repository)?;
     }
     for part in replaced {
-        let path = directory.join(part.file);
+        let path = directory.join(&part.file);
         // It may be for want of it that all were made anew.
         if files.entry(&path).map_err(IndexError::io("look at", &path))?.is_some() {
             files.remove_file(&path).map_err(IndexError::io("remove", &path))?;
@@ -264,7 +272,7 @@ const LOCK: &str = "lock";
 /// For who changes the list of parts, unless somebody else does.
 pub(crate) fn lock(files: &Files, directory: &Path) -> Result<File, IndexError> {
     let path = directory.join(LOCK);
-    let file = files.open(&path, OpenMode::CreateOrTruncate).map_err(IndexError::io("open", &path))?;
+    let file = files.open(&path, OpenMode::CreateOrKeep).map_err(IndexError::io("open", &path))?;
     match file.try_lock().map_err(IndexError::io("lock", &path))? {
         true => Ok(file),
         false => Err(IndexError::Locked { path }),
@@ -274,7 +282,7 @@ pub(crate) fn lock(files: &Files, directory: &Path) -> Result<File, IndexError> 
 /// The same, when they are done.
 pub(crate) fn wait_for_lock(files: &Files, directory: &Path) -> Result<File, IndexError> {
     let path = directory.join(LOCK);
-    let file = files.open(&path, OpenMode::CreateOrTruncate).map_err(IndexError::io("open", &path))?;
+    let file = files.open(&path, OpenMode::CreateOrKeep).map_err(IndexError::io("open", &path))?;
     file.lock().map_err(IndexError::io("lock", &path))?;
     Ok(file)
 }
@@ -302,7 +310,7 @@ pub(crate) fn remove_strays(files: &Files, directory: &Path, manifest: &Manifest
     if !manifest.origin.is_empty() {
         return Ok(());
     }
-    let kept = |name: &str| manifest.parts.iter().any(|part| part.file == name);
+    let kept = |name: &str| manifest.parts.iter().any(|part| part.file == *name);
     let entries = files.list(directory).map_err(IndexError::io("list", directory))?;
     for entry in entries.iter().filter(|entry| entry.name.starts_with("part-") && !kept(&entry.name)) {
         let path = directory.join(&entry.name);

@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use mattock_env::{File, Files, OpenMode};
+use mattock_codec::BlockSummer;
+use mattock_env::{File, Files, OpenMode, is_url};
 use serde::Serialize;
 
 use crate::error::IndexError;
 use crate::manifest::{Manifest, Part};
+use crate::part::WrittenPart;
 
 const CHUNK_BYTES: usize = 1 << 20;
 
@@ -28,7 +30,8 @@ pub struct IndexCheck {
 pub fn check_index(files: &Files, repository: &Path) -> Option<IndexCheck> {
     let mut found = IndexCheck::default();
     let directory = Manifest::directory(repository);
-    if !files.entry(&directory).ok()?.is_some_and(|entry| entry.is_dir) {
+    // Of directories far away not everybody tells whether they are there.
+    if !is_url(repository) && !files.entry(&directory).ok()?.is_some_and(|entry| entry.is_dir) {
         return None;
     }
     let manifest = match Manifest::is_lost(files, repository) {
@@ -81,29 +84,31 @@ pub(crate) fn verified(files: &Files, path: &Path, part: &Part) -> Result<(), &'
     if file.len().map_err(unreadable)? != part.bytes {
         return Err("has another length than it was written with");
     }
-    let (_, sum) = sum_of(&file, part.bytes).map_err(unreadable)?;
+    let written = sum_of(&file, part.bytes).map_err(unreadable)?;
     match part.sum {
-        Some(expected) if sum != expected => Err("is damaged: its checksum is wrong"),
+        Some(expected) if written.sum != expected => Err("is damaged: its checksum is wrong"),
         _ => Ok(()),
     }
 }
 
-/// The length and the checksum of a file.
-pub(crate) fn sum(files: &Files, path: &Path) -> io::Result<(u64, u32)> {
+/// The length and the checksums of a file.
+pub(crate) fn sum(files: &Files, path: &Path) -> io::Result<WrittenPart> {
     let file = files.open(path, OpenMode::Read)?;
     let bytes = file.len()?;
     sum_of(&file, bytes)
 }
 
-fn sum_of(file: &File, bytes: u64) -> io::Result<(u64, u32)> {
+fn sum_of(file: &File, bytes: u64) -> io::Result<WrittenPart> {
     let (mut sum, mut at, mut chunk) = (crc32fast::Hasher::new(), 0, vec![0; CHUNK_BYTES]);
+    let mut blocks = BlockSummer::default();
     while at < bytes {
         let count = CHUNK_BYTES.min((bytes - at) as usize);
         file.read_exact_at(&mut chunk[..count], at)?;
         sum.update(&chunk[..count]);
+        blocks.update(&chunk[..count]);
         at += count as u64;
     }
-    Ok((bytes, sum.finalize()))
+    Ok(WrittenPart { bytes, sum: sum.finalize(), blocks: blocks.finish() })
 }
 
 /// Parts that are missing or cut off, as a list of the directory shows it.

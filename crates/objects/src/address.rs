@@ -47,10 +47,27 @@ impl<'a> Address<'a> {
             (Kind::File, "") => {}
             (Kind::File, _) => return Err(ObjectsError::FileHost { url: url.to_owned() }),
             (_, "") => return Err(ObjectsError::NoStore { url: url.to_owned() }),
+            // It becomes part of the name of a server, and must not end it.
+            (Kind::S3 | Kind::Google | Kind::Azure, _) if !name.bytes().all(is_of_bucket) => {
+                return Err(ObjectsError::Bucket { url: url.to_owned() });
+            }
+            (Kind::Http, _) if !name.bytes().all(is_of_server) => {
+                return Err(ObjectsError::Server { url: url.to_owned() });
+            }
             _ => {}
         }
         Ok(Address { kind, store, name, key })
     }
+}
+
+/// Whether names of buckets and containers may have this byte, or an account behind an `@`.
+fn is_of_bucket(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-_.$@".contains(&byte)
+}
+
+/// Whether names and addresses of servers may have it, a port, or a login, which is refused elsewhere. Names of other scripts are not ASCII.
+fn is_of_server(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-_.:[]@".contains(&byte) || !byte.is_ascii()
 }
 
 /// A URL as a user wrote it in the form that files are named by: no slash at the end, and of `file:` and HTTP URLs what `%41` means.
@@ -60,10 +77,16 @@ pub fn check_url(text: &str) -> Result<String, ObjectsError> {
     let text = format!("{}://{rest}", scheme.to_ascii_lowercase());
     let text = text.replacen("file://localhost/", "file:///", 1);
     let address = Address::parse(&text)?;
+    if let (Kind::Http, Some((_, server))) = (address.kind, address.name.rsplit_once('@')) {
+        let url = format!("{}://{server}/{}", scheme.to_ascii_lowercase(), address.key);
+        return Err(ObjectsError::Login { url });
+    }
     let key = match address.kind {
         Kind::File | Kind::Http => {
             if address.key.contains(['?', '#']) {
-                return Err(ObjectsError::Query { url: text.clone() });
+                // It may be what lets whoever has it in.
+                let url = text.split(['?', '#']).next().unwrap_or_default().to_owned();
+                return Err(ObjectsError::Query { url });
             }
             let decoded = percent_decode_str(address.key).decode_utf8();
             decoded.map_err(|_| ObjectsError::Key { url: text.clone() })?.into_owned()
@@ -104,6 +127,22 @@ mod tests {
     }
 
     #[test]
+    fn a_bucket_is_no_server() {
+        for url in ["s3://127.0.0.1:9000#/x", "s3://a?x=/y", "gs://a b/x", "az://a%2fb/x", "abfss://c@a:80/x"]
+        {
+            let error = Address::parse(url).unwrap_err().to_string();
+            assert!(error.contains("names no bucket"), "{error}");
+        }
+        for url in ["http://a\"b/x", "http://a b", "https://a?b/x", "http://a\\b/x", "http://a%41/x"] {
+            let error = Address::parse(url).unwrap_err().to_string();
+            assert!(error.contains("names no server"), "{error}");
+        }
+        for url in ["s3://my-bucket.of_mine/x", "az://$web/x", "http://[::1]:80/x", "http://ä.example/"] {
+            Address::parse(url).unwrap();
+        }
+    }
+
+    #[test]
     fn what_users_write() {
         assert_eq!(check_url("file:///a%20b/").unwrap(), "file:///a b");
         assert_eq!(check_url("FILE://localhost/a").unwrap(), "file:///a");
@@ -116,6 +155,9 @@ mod tests {
             assert!(said(url).contains("is no key"), "{url}");
         }
         assert!(said("file:///a?b").contains("behind the `?`"));
+        assert!(!said("https://server/a?sig=s3cret").contains("s3cret"));
+        let login = said("HTTPS://me:s3cret@server:8443/a/b");
+        assert!(login.starts_with("https://server:8443/a/b: a name and a password"), "{login}");
     }
 
     #[cfg(feature = "aws")]

@@ -3,10 +3,14 @@
 use std::error::Error as _;
 use std::io;
 
+use mattock_secret::LEFT_OUT;
 use object_store::Error;
 
 use crate::address::{Address, Kind};
 use crate::stores;
+
+/// Parameters of URLs that let whoever has them in.
+const SIGNED: [&str; 4] = ["sig=", "X-Amz-Signature=", "X-Amz-Security-Token=", "X-Goog-Signature="];
 
 /// See the module. Callers see it as an [`io::Error`].
 #[derive(Debug, thiserror::Error)]
@@ -42,6 +46,18 @@ pub enum ObjectsError {
         /// As it was written.
         url: String,
     },
+    /// No bucket can have this name.
+    #[error("{url} names no bucket or container: their names are made of letters, digits, `-`, `_` and `.`")]
+    Bucket {
+        /// As it was written.
+        url: String,
+    },
+    /// No server can have this name.
+    #[error("{url} names no server: write https://SERVER/PREFIX or https://SERVER:PORT/PREFIX")]
+    Server {
+        /// As it was written.
+        url: String,
+    },
     /// The key is none.
     #[error(
         "{url}: what is behind the bucket is no key: leave out empty parts, `.`, `..` and control characters"
@@ -56,6 +72,15 @@ pub enum ObjectsError {
         /// As it was written.
         url: String,
     },
+    /// There is a name or a password before the server.
+    #[error(
+        "{url}: a name and a password in a URL would stand in every row, and in what is published: leave them out, or fetch the file \
+         by other means and name it here"
+    )]
+    Login {
+        /// The rest of it.
+        url: String,
+    },
     /// The store answered otherwise, or not at all.
     #[error("{url}: {why}{hint}")]
     Store {
@@ -67,6 +92,24 @@ pub enum ObjectsError {
         hint: String,
         /// What kind of failure it is.
         kind: io::ErrorKind,
+    },
+    /// A Web server that only serves files.
+    #[error("{url}: the server does not tell which files it has: ask for what is there by its name")]
+    NoList {
+        /// The prefix.
+        url: String,
+    },
+    /// Something else is there than a moment ago.
+    #[error("{url} has become shorter while it was read: ask again")]
+    Shorter {
+        /// The object.
+        url: String,
+    },
+    /// A file of this machine, which is no matter of a store.
+    #[error("{url} is a file of this machine, and cannot be reached from here: write its path")]
+    NotHere {
+        /// As it was written.
+        url: String,
     },
     /// What is to be put cannot be read, or the user has had enough.
     #[error("{0}")]
@@ -101,6 +144,10 @@ impl ObjectsError {
 
 /// The error and those causes that it does not name itself.
 fn told(error: &Error) -> String {
+    #[cfg(feature = "network")]
+    if let Some(refused) = crate::network::refused(error) {
+        return refused.to_string();
+    }
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(inner) = cause {
@@ -110,7 +157,29 @@ fn told(error: &Error) -> String {
         }
         cause = inner.source();
     }
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    without_secrets(&text.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+/// A text without the keys that the environment holds, and without what a signed URL says of them: clients quote the URL that they asked.
+fn without_secrets(text: &str) -> String {
+    let mut text = text.to_owned();
+    for secret in stores::secrets() {
+        let quoted =
+            percent_encoding::utf8_percent_encode(secret.expose(), percent_encoding::NON_ALPHANUMERIC);
+        text = text.replace(&quoted.to_string(), LEFT_OUT).replace(secret.expose(), LEFT_OUT);
+    }
+    for parameter in SIGNED {
+        let mut rest = text.as_str();
+        let mut shown = String::new();
+        while let Some(at) = rest.find(parameter) {
+            let (before, value) = rest.split_at(at + parameter.len());
+            shown = shown + before + LEFT_OUT;
+            rest =
+                value.trim_start_matches(|letter: char| !letter.is_whitespace() && !"&)\"".contains(letter));
+        }
+        text = shown + rest;
+    }
+    text
 }
 
 fn hint(address: Address<'_>, kind: io::ErrorKind) -> String {
@@ -140,9 +209,24 @@ impl From<ObjectsError> for io::Error {
         let kind = match error {
             ObjectsError::Source(error) => return error,
             ObjectsError::Store { kind, .. } => kind,
+            ObjectsError::NoList { .. } => io::ErrorKind::Unsupported,
+            ObjectsError::Shorter { .. } => io::ErrorKind::UnexpectedEof,
             ObjectsError::Engine => io::ErrorKind::Other,
             _ => io::ErrorKind::InvalidInput,
         };
         io::Error::new(kind, error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signed_urls_are_shown_without_what_signs_them() {
+        let text = "Error performing GET https://a.blob.core.windows.net/c/x?sv=1&sig=s3cret%3D&se=2 in 1ms (X-Amz-Signature=s3cret)";
+        let shown = "Error performing GET https://a.blob.core.windows.net/c/x?sv=1&sig=(left out)&se=2 in 1ms (X-Amz-Signature=(left out))";
+        assert_eq!(without_secrets(text), shown);
+        assert_eq!(without_secrets("nothing signed"), "nothing signed");
     }
 }

@@ -1,4 +1,5 @@
-//! Object storage as files of `env`: S3 and what speaks like it, Google Cloud Storage, Azure, HTTP, and local directories by `file:` URLs.
+//! Object storage as files of `env`: S3 and what speaks like it, Google Cloud Storage, Azure, HTTP. Directories of this machine that are named
+//! by `file:` URLs are `env`'s own; their requests are counted here.
 //!
 //! ```text
 //! Files ─► Objects ─► address: which store, which key ─► stores: one client for each bucket ─► engine: one thread ─► network
@@ -19,9 +20,11 @@ mod address;
 mod counts;
 mod engine;
 mod error;
+mod named;
+#[cfg(feature = "network")]
+mod network;
 mod objects;
 mod put;
-mod ranges;
 mod stores;
 
 pub use address::check_url;

@@ -5,8 +5,9 @@ use std::io;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use bytes::Bytes;
 use futures::stream::{StreamExt as _, TryStreamExt as _};
-use mattock_env::{File, Files, Remote, StoredFile};
+use mattock_env::{File, Remote, StoredFile};
 use object_store::path::Path;
 use object_store::{Error, ObjectStore, ObjectStoreExt as _};
 
@@ -14,9 +15,9 @@ use crate::address::{Address, Kind};
 use crate::counts::{Counters, Counts};
 use crate::engine::Engine;
 use crate::error::ObjectsError;
-use crate::put::{PART_BYTES, Put};
-use crate::ranges;
-use crate::stores;
+use crate::named::Named;
+use crate::put::Put;
+use crate::stores::{self, Stores};
 
 /// Ranges of one object that are asked for at once.
 const IN_FLIGHT: usize = 8;
@@ -28,6 +29,8 @@ const LENGTHS_MAX: usize = 100_000;
 pub struct Objects {
     engine: Engine,
     counters: Arc<Counters>,
+    named: Arc<Named>,
+    connecting: Stores,
     stores: Mutex<BTreeMap<String, Arc<dyn ObjectStore>>>,
     /// Objects that were looked at: what is there is not changed under a reader, it is replaced by what begins with the same bytes.
     lengths: Mutex<BTreeMap<String, u64>>,
@@ -44,23 +47,6 @@ struct Place {
     kind: Kind,
 }
 
-/// Removes what uploads that were killed have left of a file: the store writes to `name#1` first, which it hides and does not reuse.
-fn remove_staged(path: &Path) -> io::Result<()> {
-    let path = std::path::PathBuf::from(format!("/{path}"));
-    let (Some(directory), Some(name)) = (path.parent(), path.file_name()) else { return Ok(()) };
-    let files = Files::real();
-    let entries = match files.list(directory) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        entries => entries?,
-    };
-    let name = format!("{}#", name.to_string_lossy());
-    let is_number = |rest: &str| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit());
-    for entry in entries.iter().filter(|entry| entry.name.strip_prefix(&name).is_some_and(is_number)) {
-        files.remove_file(&directory.join(&entry.name))?;
-    }
-    Ok(())
-}
-
 impl Objects {
     /// No store yet.
     pub fn new() -> Objects {
@@ -71,6 +57,18 @@ impl Objects {
     pub fn with_store(self, prefix: &str, store: Arc<dyn ObjectStore>) -> Objects {
         locked(&self.stores).insert(prefix.to_owned(), store);
         self
+    }
+
+    /// These stores, with names that mean something else than on this machine.
+    #[cfg(all(test, feature = "http"))]
+    pub(crate) fn with_names(mut self, names: Arc<crate::network::Names>) -> Objects {
+        self.connecting.names = Some(names);
+        self
+    }
+
+    /// The user has named this URL, so that its server may be asked wherever it is. One that only files name must be public.
+    pub fn named_by_user(&self, url: &str) {
+        self.named.add(url);
     }
 
     /// What was asked of all stores so far.
@@ -85,9 +83,10 @@ impl Objects {
         let store = match stores.get(address.store) {
             Some(store) => store.clone(),
             None => {
-                let owned = url.to_owned();
-                let connecting = async move { stores::connect(Address::parse(&owned)?, &owned).await };
-                let store = self.engine.run(connecting)??;
+                let (owned, connecting, named) =
+                    (url.to_owned(), self.connecting.clone(), self.named.clone());
+                let connect = async move { connecting.connect(Address::parse(&owned)?, &owned, named).await };
+                let store = self.engine.run(connect)??;
                 stores.insert(address.store.to_owned(), store.clone());
                 store
             }
@@ -127,9 +126,8 @@ impl Objects {
 
     fn get(&self, url: &str, ranges: &[Range<u64>]) -> Result<Vec<Vec<u8>>, ObjectsError> {
         let Place { store, path, .. } = self.place(url)?;
-        let joined = ranges::joined(ranges);
         let counters = self.counters.clone();
-        let asked = joined.clone();
+        let asked = ranges.to_vec();
         let came = self.engine.run(async move {
             let requests = asked.into_iter().map(|range| {
                 let (store, path, counters) = (store.clone(), path.clone(), counters.clone());
@@ -143,19 +141,21 @@ impl Objects {
             futures::stream::iter(requests).buffered(IN_FLIGHT).try_collect::<Vec<_>>().await
         })?;
         let came = came.map_err(|error| ObjectsError::store(url, &error))?;
-        Ok(ranges.iter().map(|range| ranges::part(range, &joined, &came).to_vec()).collect())
+        let is_whole = |(range, bytes): (&Range<u64>, &Bytes)| range.end - range.start == bytes.len() as u64;
+        match ranges.iter().zip(&came).all(is_whole) {
+            true => Ok(came.into_iter().map(Vec::from).collect()),
+            false => Err(ObjectsError::Shorter { url: url.to_owned() }),
+        }
     }
 
     fn below(&self, url: &str) -> Result<Vec<StoredFile>, ObjectsError> {
         let Place { store, path, kind } = self.place(url)?;
         self.counters.request();
-        let listed = match self.engine.run(async move { store.list_with_delimiter(Some(&path)).await })? {
-            Ok(listed) => listed,
-            // Servers that only serve files cannot say which there are; what is needed is named by others.
-            Err(_) if kind == Kind::Http => return Ok(Vec::new()),
-            Err(Error::NotFound { .. }) if kind == Kind::File => return Ok(Vec::new()),
-            Err(error) => return Err(ObjectsError::store(url, &error)),
-        };
+        let listing = async move { stores::listed(&*store, &path).await };
+        let listed = self.engine.run(listing)?.map_err(|error| match kind {
+            Kind::Http if stores::lists_nothing(&error) => ObjectsError::NoList { url: url.to_owned() },
+            _ => ObjectsError::store(url, &error),
+        })?;
         let name = |path: &Path| path.as_ref().rsplit('/').next().unwrap_or_default().to_owned();
         let mut found = Vec::new();
         for object in listed.objects {
@@ -190,11 +190,8 @@ impl Remote for Objects {
         length: u64,
         sent: &mut dyn FnMut(u64) -> io::Result<()>,
     ) -> io::Result<()> {
-        let Place { store, path, kind } = self.place(url)?;
+        let Place { store, path, .. } = self.place(url)?;
         self.forget(url);
-        if kind == Kind::File && length > PART_BYTES {
-            remove_staged(&path)?;
-        }
         let put = Put { engine: &self.engine, counters: &self.counters, store, path, url };
         Ok(put.put(content, length, sent)?)
     }
@@ -219,6 +216,12 @@ impl Remote for Objects {
             Ok(()) | Err(Error::NotFound { .. }) => Ok(()),
             Err(error) => Err(ObjectsError::store(url, &error).into()),
         }
+    }
+
+    fn count(&self, bytes_read: u64, bytes_written: u64) {
+        self.counters.request();
+        self.counters.read(bytes_read);
+        self.counters.written(bytes_written);
     }
 }
 

@@ -2,11 +2,15 @@
 
 use std::sync::Arc;
 
-use object_store::ObjectStore;
-use object_store::local::LocalFileSystem;
+use mattock_secret::Secret;
+use object_store::path::Path;
+use object_store::{Error, ListResult, ObjectStore};
 
 use crate::address::{Address, Kind};
 use crate::error::ObjectsError;
+use crate::named::Named;
+#[cfg(feature = "network")]
+use crate::network::{self, Asking, Connector, Names, Shared};
 
 /// Whether this program has the code for a kind of store.
 pub(crate) fn is_compiled_in(kind: Kind, url: &str) -> Result<(), ObjectsError> {
@@ -55,25 +59,84 @@ pub(crate) fn has_credentials(kind: Kind) -> bool {
     names.iter().any(|name| std::env::var_os(name).is_some())
 }
 
-/// The client for the store of an address. May ask the network which region a bucket is in.
-pub(crate) async fn connect(address: Address<'_>, url: &str) -> Result<Arc<dyn ObjectStore>, ObjectsError> {
-    is_compiled_in(address.kind, url)?;
-    match address.kind {
-        Kind::File => Ok(Arc::new(LocalFileSystem::new())),
-        #[cfg(feature = "aws")]
-        Kind::S3 => cloud::s3(address, url).await,
-        #[cfg(feature = "gcp")]
-        Kind::Google => cloud::google(address, url),
-        #[cfg(feature = "azure")]
-        Kind::Azure => cloud::azure(address, url),
-        #[cfg(feature = "http")]
-        Kind::Http => cloud::http(address, url),
-        #[allow(unreachable_patterns, reason = "which patterns are left depends on the features")]
-        _ => Err(ObjectsError::Scheme { url: url.to_owned(), scheme: address.store.to_owned() }),
+/// The keys and tokens that the environment holds, so that they can be left out of what is said. The clients read them by themselves.
+pub(crate) fn secrets() -> Vec<Secret> {
+    const NAMES: [&str; 10] = [
+        "AWS_SECRET_ACCESS_KEY",
+        "AWS_SESSION_TOKEN",
+        "AWS_CONTAINER_AUTHORIZATION_TOKEN",
+        "AZURE_STORAGE_ACCOUNT_KEY",
+        "AZURE_STORAGE_ACCESS_KEY",
+        "AZURE_STORAGE_SAS_KEY",
+        "AZURE_STORAGE_SAS_TOKEN",
+        "AZURE_STORAGE_TOKEN",
+        "AZURE_CLIENT_SECRET",
+        "GOOGLE_SERVICE_ACCOUNT_KEY",
+    ];
+    let values = NAMES.iter().filter_map(|name| std::env::var(name).ok());
+    // Short ones are no keys, and might be part of any word.
+    values.filter(|value| value.len() >= 8).map(Secret::new).collect()
+}
+
+/// Makes clients, which ask the same addresses for the same name.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Stores {
+    /// Other names than those of this process.
+    #[cfg(feature = "network")]
+    pub(crate) names: Option<Arc<Names>>,
+    #[cfg(feature = "network")]
+    shared: Shared,
+}
+
+impl Stores {
+    /// The client for the store of an address. May ask the network which region a bucket is in.
+    #[cfg_attr(not(feature = "network"), expect(unused_variables, reason = "there is no network"))]
+    pub(crate) async fn connect(
+        &self,
+        address: Address<'_>,
+        url: &str,
+        named: Arc<Named>,
+    ) -> Result<Arc<dyn ObjectStore>, ObjectsError> {
+        is_compiled_in(address.kind, url)?;
+        #[cfg(feature = "network")]
+        let connector = {
+            let names = self.names.clone().unwrap_or_else(Names::of_this_process);
+            Connector(Asking::of(address, names, named, self.shared.clone()))
+        };
+        match address.kind {
+            // Whoever has the files of this machine has these.
+            Kind::File => Err(ObjectsError::NotHere { url: url.to_owned() }),
+            #[cfg(feature = "aws")]
+            Kind::S3 => cloud::s3(address, url, connector).await,
+            #[cfg(feature = "gcp")]
+            Kind::Google => cloud::google(address, url, connector),
+            #[cfg(feature = "azure")]
+            Kind::Azure => cloud::azure(address, url, connector),
+            #[cfg(feature = "http")]
+            Kind::Http => cloud::http(address, url, connector),
+            #[allow(unreachable_patterns, reason = "which patterns are left depends on the features")]
+            _ => Err(ObjectsError::Scheme { url: url.to_owned(), scheme: address.store.to_owned() }),
+        }
     }
 }
 
-#[cfg(any(feature = "aws", feature = "gcp", feature = "azure", feature = "http"))]
+/// Objects and prefixes directly below a path.
+pub(crate) async fn listed(store: &dyn ObjectStore, path: &Path) -> Result<ListResult, Error> {
+    let listing = store.list_with_delimiter(Some(path));
+    #[cfg(feature = "network")]
+    let listing = network::together(listing);
+    listing.await
+}
+
+/// Whether a Web server has said by this error that it does not tell which files it has: no answer that it gave is a list.
+pub(crate) fn lists_nothing(error: &Error) -> bool {
+    #[cfg(feature = "network")]
+    return !network::failed_on_the_way(error);
+    #[cfg(not(feature = "network"))]
+    return matches!(error, Error::NotSupported { .. });
+}
+
+#[cfg(feature = "network")]
 mod cloud {
     use std::time::Duration;
 
@@ -106,7 +169,11 @@ mod cloud {
     }
 
     #[cfg(feature = "aws")]
-    pub(super) async fn s3(address: Address<'_>, url: &str) -> Result<Arc<dyn ObjectStore>, ObjectsError> {
+    pub(super) async fn s3(
+        address: Address<'_>,
+        url: &str,
+        connector: Connector,
+    ) -> Result<Arc<dyn ObjectStore>, ObjectsError> {
         use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey, resolve_bucket_region};
         let is_set = |name: &str| std::env::var_os(name).is_some();
         let endpoint =
@@ -118,6 +185,7 @@ mod cloud {
         let mut builder = client(plain)
             .fold(builder, |builder, (key, value)| builder.with_config(AmazonS3ConfigKey::Client(key), value))
             .with_bucket_name(address.name)
+            .with_http_connector(connector)
             .with_retry(retries(Kind::S3));
         if let Some(endpoint) = &endpoint {
             builder = builder.with_endpoint(endpoint);
@@ -130,7 +198,11 @@ mod cloud {
     }
 
     #[cfg(feature = "gcp")]
-    pub(super) fn google(address: Address<'_>, url: &str) -> Result<Arc<dyn ObjectStore>, ObjectsError> {
+    pub(super) fn google(
+        address: Address<'_>,
+        url: &str,
+        connector: Connector,
+    ) -> Result<Arc<dyn ObjectStore>, ObjectsError> {
         use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
         let plain = std::env::var("GOOGLE_BASE_URL").is_ok_and(|url| url.starts_with("http://"));
         let builder = client(plain)
@@ -138,12 +210,17 @@ mod cloud {
                 builder.with_config(GoogleConfigKey::Client(key), value)
             })
             .with_bucket_name(address.name)
+            .with_http_connector(connector)
             .with_retry(retries(Kind::Google));
         Ok(Arc::new(builder.build().map_err(failed(url))?))
     }
 
     #[cfg(feature = "azure")]
-    pub(super) fn azure(address: Address<'_>, url: &str) -> Result<Arc<dyn ObjectStore>, ObjectsError> {
+    pub(super) fn azure(
+        address: Address<'_>,
+        url: &str,
+        connector: Connector,
+    ) -> Result<Arc<dyn ObjectStore>, ObjectsError> {
         use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
         let plain = std::env::var_os("AZURE_STORAGE_USE_EMULATOR").is_some()
             || std::env::var("AZURE_STORAGE_ENDPOINT").is_ok_and(|url| url.starts_with("http://"));
@@ -152,18 +229,24 @@ mod cloud {
                 builder.with_config(AzureConfigKey::Client(key), value)
             })
             .with_url(address.store)
+            .with_http_connector(connector)
             .with_retry(retries(Kind::Azure));
         Ok(Arc::new(builder.build().map_err(failed(url))?))
     }
 
     #[cfg(feature = "http")]
-    pub(super) fn http(address: Address<'_>, url: &str) -> Result<Arc<dyn ObjectStore>, ObjectsError> {
+    pub(super) fn http(
+        address: Address<'_>,
+        url: &str,
+        connector: Connector,
+    ) -> Result<Arc<dyn ObjectStore>, ObjectsError> {
         let plain = address.store.starts_with("http://");
         let options =
             client(plain).fold(ClientOptions::new(), |options, (key, value)| options.with_config(key, value));
         let builder = object_store::http::HttpBuilder::new()
             .with_url(address.store)
             .with_client_options(options)
+            .with_http_connector(connector)
             .with_retry(retries(Kind::Http));
         Ok(Arc::new(builder.build().map_err(failed(url))?))
     }

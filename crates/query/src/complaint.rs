@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use mattock_printable::{Layout, terminal};
+
 /// A part of a query's text, in bytes. Empty if something is missing there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Span {
@@ -80,10 +82,13 @@ impl fmt::Display for Complaint {
         let (number, line, start, end) = self.line(span);
         let number = number.to_string();
         let margin = " ".repeat(number.len());
-        let shown: String =
-            line.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
-        let before = unicode_width::UnicodeWidthStr::width(&line[..start]);
-        let carets = unicode_width::UnicodeWidthStr::width(&line[start..end]).max(1);
+        let line = line.replace('\t', " ");
+        // Piece by piece, so that the carets stand below what they are about, however it is shown.
+        let [before, meant, after] = [&line[..start], &line[start..end], &line[end..]]
+            .map(|piece| terminal(piece, Layout::Line).into_owned());
+        let carets = unicode_width::UnicodeWidthStr::width(meant.as_str()).max(1);
+        let shown = format!("{before}{meant}{after}");
+        let before = unicode_width::UnicodeWidthStr::width(before.as_str());
         writeln!(formatter, "\n{margin} |\n{number} | {shown}")?;
         write!(formatter, "{margin} | {}{}", " ".repeat(before), "^".repeat(carets))?;
         match &self.hint {

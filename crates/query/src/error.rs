@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use datafusion::common::DataFusionError;
 
+use mattock_env::Panic;
+
 use crate::complaint::Complaint;
 
 /// See the module. What documents and analyzers do wrong is no error: it is counted in the report.
@@ -15,6 +17,11 @@ pub enum QueryError {
     /// Reading the index or computing the answer failed.
     #[error("the query failed: {0}")]
     Engine(#[source] Box<DataFusionError>),
+    /// What reads files panicked, on a file that nobody could have written so.
+    #[error(
+        "a file of the repository is damaged, and its reader fails on it: {0}; `mattock check` tells which one"
+    )]
+    Unreadable(Panic),
     /// It needs more memory than it may use.
     #[error("the query needs more memory than it may use: raise --memory, or ask for less at a time ({})", first_line(.0))]
     Memory(Box<DataFusionError>),

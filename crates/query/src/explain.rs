@@ -22,7 +22,7 @@ use datafusion::physical_expr::utils::collect_columns;
 use datafusion::physical_optimizer::pruning::{PruningPredicate, PruningPredicateBuilder};
 use datafusion::physical_plan::{ExecutionPlan, displayable, execute_stream};
 use futures::StreamExt as _;
-use mattock_env::{Files, OpenMode};
+use mattock_env::{Files, OpenMode, Panics};
 
 use crate::content::exec::ContentExec;
 use crate::content::meter::MeterExec;
@@ -30,6 +30,7 @@ use crate::content::tally::Tally;
 use crate::error::QueryError;
 use crate::query::{Dates, Query};
 use crate::store::path_of;
+use crate::sums::damaged;
 
 /// See the module.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -113,7 +114,7 @@ impl Query {
         meters: Vec<Arc<dyn ExecutionPlan>>,
         explanation: &mut Explanation,
     ) -> Result<(), QueryError> {
-        self.session.inner.runtime.block_on(async {
+        let measured = self.session.block_on(async {
             for meter in meters {
                 let mut rows = execute_stream(meter, self.state.task_ctx())?;
                 while let Some(batch) = rows.next().await {
@@ -122,6 +123,7 @@ impl Query {
             }
             Ok::<(), QueryError>(())
         })?;
+        measured.map_err(|error| self.session.failed(error))?;
         // What was counted here is not what a run will have done.
         explanation.documents = self.tally.rows_total.swap(0, Ordering::Relaxed);
         explanation.archive_bytes = self.tally.bytes_total.swap(0, Ordering::Relaxed);
@@ -240,7 +242,9 @@ pub(crate) fn metadata(files: &Files, path: &Path) -> std::io::Result<ParquetMet
     let start = length.checked_sub(8 + size).ok_or_else(short)?;
     let mut bytes = vec![0; usize::try_from(size).map_err(|_| short())?];
     file.read_exact_at(&mut bytes, start)?;
-    ParquetMetaDataReader::decode_metadata(&bytes).map_err(std::io::Error::other)
+    let decoded = Panics::default().contain(|| ParquetMetaDataReader::decode_metadata(&bytes));
+    let fails = |panic| damaged(&format!("its reader fails on it: {panic}"));
+    decoded.map_err(fails)?.map_err(std::io::Error::other)
 }
 
 /// The least and largest values of row groups.

@@ -1,5 +1,8 @@
 //! Columns that were computed before and kept: `DIR/columns/NAME-VERSION.FORMAT/part-NUMBER-CHECKSUM.parquet`.
 //!
+//! Beside each lies a file that ends in `.sums`, with the checksums of its blocks: what is read of it is compared. Earlier versions wrote none; of theirs
+//! small files are compared whole, once for each query.
+//!
 //! Written by `materialize`, read by scans as long as the analyzer has the same version. A value is kept once for each distinct [`Key`]: for
 //! each payload with its type and charset, or for each instance. A row of a file has key, place and size of a value, and the value itself. A
 //! scan joins the first three to the rows that fulfil the conditions on the index; the values are only read when a
@@ -14,6 +17,7 @@ pub(crate) mod values;
 pub(crate) mod writer;
 
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -22,11 +26,15 @@ use datafusion::common::Result;
 use datafusion::datasource::provider_as_source;
 use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder, ident};
 use mattock_analyze::Analyzer;
-use mattock_env::{File, Files, OpenMode};
+use mattock_codec::BlockSums;
+use mattock_env::{File, Files, OpenMode, is_url};
 
 use crate::columns::data_type;
 use crate::error::QueryError;
 use crate::metadata::MetadataTable;
+use crate::sealed::sum_of;
+use crate::source::PartSums;
+use crate::sums::Sums;
 use key::Key;
 use values::Values;
 
@@ -35,6 +43,12 @@ pub(crate) const COLUMNS: &str = "columns";
 
 /// Raised with every change of what is in the files, or of what keys are made of. Those of another format are not used.
 const FORMAT: u32 = 3;
+
+/// How the name of a file with the checksums of another one's blocks ends.
+const SUMS: &str = "sums";
+
+/// Files without such checksums are compared whole if they have so many bytes at most: that takes some milliseconds.
+const WHOLE_BYTES_MAX: u64 = 64 << 20;
 
 /// The columns of the files.
 const KEY: &str = "key";
@@ -152,11 +166,46 @@ fn named(name: &str) -> Option<(u32, u32)> {
 
 /// The files in a directory of kept values, by number.
 pub(crate) fn parts_of(files: &Files, directory: &Path) -> std::io::Result<BTreeMap<u32, PathBuf>> {
-    if files.entry(directory)?.is_none() {
-        return Ok(BTreeMap::new());
-    }
-    let listed = files.list(directory)?.into_iter().filter(|entry| !entry.is_dir);
+    let listed = match files.list(directory) {
+        // Nobody can tell what is kept on a server that lists nothing: it is computed.
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Unsupported) => Vec::new(),
+        listed => listed?,
+    };
+    let listed = listed.into_iter().filter(|entry| !entry.is_dir);
     Ok(listed.filter_map(|entry| Some((named(&entry.name)?.0, directory.join(&entry.name)))).collect())
+}
+
+/// Looks for the checksums of a file's blocks; if there are none, and it is small, it is compared whole.
+fn learn(files: &Files, path: &Path, sums: &Sums) -> std::io::Result<()> {
+    if is_url(path) || sums.of(&std::path::absolute(path)?).is_some() {
+        return Ok(());
+    }
+    let bytes = files.open(path, OpenMode::Read)?.len()?;
+    match files.read(&path.with_extension(SUMS)) {
+        Ok(text) => {
+            let text = String::from_utf8_lossy(&text).into_owned();
+            if BlockSums::parse(&text, bytes).is_none() {
+                return Err(wrong(path, &"its length, or what is known of it, has changed"));
+            }
+            sums.add([PartSums { path: path.to_path_buf(), bytes, sums: text }])
+        }
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(wrong(path, &error)),
+        Err(_) if bytes > WHOLE_BYTES_MAX => Ok(()),
+        Err(_) => {
+            let sum = path.file_name().and_then(|name| named(name.to_str()?)).map(|(_, sum)| sum);
+            match sum == Some(sum_of(files, path, bytes)?) {
+                true => Ok(()),
+                false => Err(wrong(path, &"it is damaged: its checksum is wrong")),
+            }
+        }
+    }
+}
+
+/// Tells of a file that cannot be read.
+fn wrong(path: &Path, error: &dyn std::fmt::Display) -> std::io::Error {
+    let advice = "`mattock materialize DIR COLUMN --drop` forgets them";
+    let what = format!("kept values in {}: {error}; {advice}", path.display());
+    std::io::Error::new(std::io::ErrorKind::InvalidData, what)
 }
 
 impl KeptColumn {
@@ -165,6 +214,7 @@ impl KeptColumn {
         files: &Files,
         dir: &Path,
         analyzer: &dyn Analyzer,
+        sums: &Sums,
     ) -> std::io::Result<Option<KeptColumn>> {
         let parts = parts_of(files, &directory(dir, analyzer))?;
         if parts.is_empty() {
@@ -172,7 +222,10 @@ impl KeptColumn {
         }
         let paths: Vec<PathBuf> = parts.values().cloned().collect();
         let table = MetadataTable::of_parts(files, Arc::new(Schema::new(places())), &paths)?;
-        let values = Values { files: files.clone(), parts };
+        for path in &paths {
+            learn(files, path, sums)?;
+        }
+        let values = Values { files: files.clone(), parts, sums: sums.clone() };
         Ok(Some(KeptColumn { key: Key::of(analyzer), values: Arc::new(values), places: Arc::new(table) }))
     }
 

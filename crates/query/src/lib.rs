@@ -48,6 +48,7 @@ pub mod sink;
 mod source;
 mod sql;
 mod store;
+mod sums;
 mod via;
 pub mod wib;
 
@@ -62,6 +63,6 @@ pub use materialize::Materialized;
 pub use options::{Language, Options};
 pub use query::{Dates, Progress, Query, Report};
 pub use sampling::is_sampled;
-pub use sealed::{Summed, VALUES_VERSION, check_values, seal_values};
+pub use sealed::{Summed, VALUES_VERSION, check_values, seal_end, seal_values};
 pub use session::Session;
-pub use source::Source;
+pub use source::{PartSums, Source};

@@ -103,7 +103,8 @@ impl Session {
     fn missing(&self, analyzer: &Arc<dyn Analyzer>) -> Result<Query, QueryError> {
         let inner = &self.inner;
         let io = QueryError::io(&inner.source.dir);
-        let kept = KeptColumn::open(&inner.files, &inner.source.dir, analyzer.as_ref()).map_err(io)?;
+        let kept =
+            KeptColumn::open(&inner.files, &inner.source.dir, analyzer.as_ref(), &inner.sums).map_err(io)?;
         let key = Key::of(analyzer.as_ref());
         let value = Column {
             field: Field::new(analyzer.name(), data_type(analyzer.kind()), true),

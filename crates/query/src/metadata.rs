@@ -22,7 +22,7 @@ use datafusion::logical_expr::Expr;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::empty::EmptyExec;
 use datafusion::physical_plan::union::UnionExec;
-use mattock_env::Files;
+use mattock_env::{Files, is_url};
 
 use crate::source::Source;
 use crate::store::{STORE_URL, name_of};
@@ -31,6 +31,10 @@ use crate::store::{STORE_URL, name_of};
 const PIECE_BYTES: u64 = 4 << 20;
 /// And a file so many pieces at most.
 const PIECES_MAX: u64 = 16;
+/// So much of a file's end is read at first. Row groups and columns are described there; of small parts that is all, and one reading less.
+pub(crate) const END_BYTES: usize = 32 << 10;
+/// From so many files of a directory on it is listed.
+const LISTED_MIN: usize = 8;
 
 /// See the module.
 #[derive(Debug)]
@@ -104,17 +108,30 @@ fn view_length(view: u128) -> usize {
     view as u32 as usize
 }
 
-/// Files as DataFusion names them, with their sizes.
+/// Files as DataFusion names them, with their sizes. Many of one directory are found by one look at the directory.
 pub(crate) fn partitioned(
     files: &Files,
     paths: &[std::path::PathBuf],
 ) -> std::io::Result<Vec<PartitionedFile>> {
-    let mut found = Vec::new();
-    for path in paths {
-        let entry = files.entry(path)?.ok_or_else(|| {
-            std::io::Error::new(std::io::ErrorKind::NotFound, format!("{} is missing", path.display()))
-        })?;
-        found.push(PartitionedFile::new(name_of(path)?, entry.len));
+    let mut found = Vec::with_capacity(paths.len());
+    for of_one in paths.chunk_by(|one, other| one.parent() == other.parent()) {
+        let directory =
+            of_one[0].parent().filter(|directory| of_one.len() >= LISTED_MIN && !is_url(directory));
+        let listed = match directory {
+            Some(directory) => files.list(directory)?,
+            None => Vec::new(),
+        };
+        for path in of_one {
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            let bytes = match listed.binary_search_by(|entry| entry.name.as_str().cmp(name)) {
+                Ok(at) => Some(listed[at].len),
+                Err(_) => files.entry(path)?.map(|entry| entry.len),
+            };
+            let bytes = bytes.ok_or_else(|| {
+                std::io::Error::new(std::io::ErrorKind::NotFound, format!("{} is missing", path.display()))
+            })?;
+            found.push(PartitionedFile::new(name_of(path)?, bytes));
+        }
     }
     Ok(found)
 }
@@ -142,6 +159,7 @@ pub(crate) fn parquet_scan(
     options.global = state.config_options().execution.parquet.clone();
     let source = ParquetSource::new(schema)
         .with_table_parquet_options(options)
+        .with_metadata_size_hint(END_BYTES)
         .with_parquet_file_reader_factory(Arc::new(CachedParquetFileReaderFactory::new(store, cache)));
     let groups = parts.iter().map(|part| FileGroup::new(pieces(part))).collect();
     let config = FileScanConfigBuilder::new(url, Arc::new(source))

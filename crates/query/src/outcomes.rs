@@ -16,16 +16,22 @@ use futures::stream;
 use mattock_env::Files;
 use mattock_index::{LedgerSource, Outcomes, outcomes_schema};
 
+use crate::content::tally::Tally;
 use crate::query::Dates;
 
 /// The table's name.
 pub(crate) const OUTCOMES: &str = "outcomes";
 
 /// The rows of these ledgers up to `dates`, each ledger read by a thread of its own.
-pub(crate) fn table(files: &Files, ledgers: &[LedgerSource], dates: Dates) -> Result<Arc<dyn TableProvider>> {
+pub(crate) fn table(
+    files: &Files,
+    ledgers: &[LedgerSource],
+    dates: Dates,
+    tally: &Arc<Tally>,
+) -> Result<Arc<dyn TableProvider>> {
     let partition = |ledger: &LedgerSource| {
-        Arc::new(Ledger { files: files.clone(), ledger: ledger.clone(), schema: outcomes_schema() })
-            as Arc<dyn PartitionStream>
+        let (files, ledger, tally) = (files.clone(), ledger.clone(), tally.clone());
+        Arc::new(Ledger { files, ledger, schema: outcomes_schema(), tally }) as Arc<dyn PartitionStream>
     };
     let table = StreamingTable::try_new(outcomes_schema(), ledgers.iter().map(partition).collect())?;
     let mut plan = LogicalPlanBuilder::scan(OUTCOMES, provider_as_source(Arc::new(table)), None)?;
@@ -44,6 +50,8 @@ struct Ledger {
     files: Files,
     ledger: LedgerSource,
     schema: SchemaRef,
+    /// Told of blocks that cannot be read.
+    tally: Arc<Tally>,
 }
 
 impl PartitionStream for Ledger {
@@ -53,7 +61,14 @@ impl PartitionStream for Ledger {
 
     fn execute(&self, _: Arc<TaskContext>) -> SendableRecordBatchStream {
         let rows: Box<dyn Iterator<Item = _> + Send> = match Outcomes::open(&self.files, &self.ledger) {
-            Ok(mut outcomes) => Box::new(std::iter::from_fn(move || outcomes.next_batch().transpose())),
+            Ok(mut outcomes) => {
+                let (tally, name) = (self.tally.clone(), self.ledger.name.clone());
+                Box::new(std::iter::from_fn(move || {
+                    let batch = outcomes.next_batch().transpose();
+                    tally.lost(&name, outcomes.damaged());
+                    batch
+                }))
+            }
             Err(error) => Box::new(std::iter::once(Err(error))),
         };
         let rows = rows.map(|batch| batch.map_err(|error| DataFusionError::External(Box::new(error))));

@@ -48,11 +48,14 @@ struct AbortOnDrop(JoinHandle<()>);
 
 impl AbortOnDrop {
     /// Waits for its end, which is no cancellation; a panic of it goes on here.
-    async fn end(mut self) -> Result<bool, QueryError> {
+    async fn end(mut self, session: &Session) -> Result<bool, QueryError> {
         if let Err(error) = (&mut self.0).await
-            && let Ok(panic) = error.try_into_panic()
+            && let Ok(payload) = error.try_into_panic()
         {
-            std::panic::resume_unwind(panic);
+            match session.panicked() {
+                Some(panic) => return Err(QueryError::Unreadable(panic)),
+                None => std::panic::resume_unwind(payload),
+            }
         }
         Ok(false)
     }
@@ -96,6 +99,8 @@ pub struct Report {
     pub failures: Vec<Failures>,
     /// Documents whose bodies could be decoded in part only: their values are made of that part.
     pub partial: Option<Failures>,
+    /// Blocks of ledgers that could not be read: the rows of `outcomes` in them are missing.
+    pub blocks_lost: u64,
     /// The seeds of samples, given or drawn.
     pub seeds: Vec<u64>,
     /// The dates that the answer holds for.
@@ -124,7 +129,7 @@ impl Query {
     pub(crate) fn physical(&self) -> Result<Arc<dyn ExecutionPlan>, QueryError> {
         let planner = self.state.query_planner();
         let planned = planner.create_physical_plan(&self.plan, &self.state);
-        Ok(self.session.inner.runtime.block_on(planned)?)
+        self.session.block_on(planned)?.map_err(|error| self.session.failed(error))
     }
 
     /// Runs it: rows go into `sink`, and `progress` is called now and then. Stopped or not, the sink is finished, so that
@@ -158,7 +163,7 @@ impl Query {
                     biased;
                     () = cancel.cancelled() => return Ok::<bool, QueryError>(true),
                     batch = batches.recv() => {
-                        let Some(batch) = batch else { return running.end().await };
+                        let Some(batch) = batch else { return running.end(&self.session).await };
                         let mut batch = batch?;
                         if is_renamed {
                             batch = RecordBatch::try_new(schema.clone(), batch.columns().to_vec())
@@ -174,7 +179,7 @@ impl Query {
         });
         let finished = if outcome.is_ok() { sink.finish() } else { sink.fail() };
         let finished = finished.map_err(QueryError::Output);
-        let cancelled = outcome?;
+        let cancelled = outcome.map_err(|error| self.session.failed(error))?;
         finished?;
         progress(&self.progress(rows));
         Ok(Report {
@@ -185,6 +190,7 @@ impl Query {
             kept_bytes_read: Tally::get(&self.tally.kept_bytes_read),
             failures: self.tally.failures(),
             partial: self.tally.partial(),
+            blocks_lost: self.tally.blocks_lost(),
             seeds: self.seeds,
             dates: self.dates,
             cancelled,

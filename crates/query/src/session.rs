@@ -24,7 +24,7 @@ use datafusion::functions_aggregate::expr_fn::max;
 use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder, ident};
 use datafusion::prelude::{DataFrame, SessionConfig};
 use datafusion::sql::parser::Statement;
-use mattock_env::{Files, Random};
+use mattock_env::{Files, Panic, Panics, Random};
 use mattock_index::Snapshot;
 
 use crate::by_url::ByUrl;
@@ -52,6 +52,7 @@ use crate::sql::complain::complain;
 use crate::sql::parse::parse;
 use crate::sql::rewrite;
 use crate::store::{EnvStore, STORE_URL};
+use crate::sums::Sums;
 use crate::wib::ast;
 use crate::wib::plan::Planner;
 
@@ -75,6 +76,10 @@ pub(crate) struct Inner {
     pub(crate) runtime: Threads,
     pub(crate) files: Files,
     pub(crate) source: Source,
+    /// What is read of the files that it knows is compared.
+    pub(crate) sums: Sums,
+    /// Panics of the engine and of what it reads files with.
+    panics: Panics,
     pub(crate) columns: Columns,
     pub(crate) metadata: Arc<MetadataTable>,
     originals: Arc<MetadataTable>,
@@ -123,14 +128,18 @@ impl Session {
         let columns = Columns::new(metadata.schema(), &options.analyzers)
             .with_by_url(by_url)
             .with_languages(source.languages);
+        let (panics, sums) = (Panics::default(), Sums::default());
+        sums.add(source.sums.iter().cloned()).map_err(QueryError::io(&source.dir))?;
+        let watched = panics.clone();
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(options.threads.max(1))
             .thread_name("mattock-query")
             .thread_stack_size(STACK_BYTES)
+            .on_thread_start(move || watched.watch_thread())
             .build()
             .map_err(QueryError::io(Path::new("threads")))?;
         let runtime = Threads(Some(runtime));
-        let state = first_state(environment(files, &options)?, &options)?;
+        let state = first_state(environment(files, &sums, &options)?, &options)?;
         let random = Mutex::new(options.random.clone());
         let files = files.clone();
         let selection_seed = OnceLock::new();
@@ -138,6 +147,8 @@ impl Session {
             runtime,
             files,
             source,
+            sums,
+            panics,
             columns,
             metadata,
             originals,
@@ -278,10 +289,10 @@ impl Session {
         let tables = state.schema_for_ref(DOCUMENTS)?;
         tables.register_table(DOCUMENTS.to_owned(), Arc::new(table))?;
         if !self.inner.source.ledgers.is_empty() {
-            let table = outcomes::table(&self.inner.files, &self.inner.source.ledgers, dates)?;
+            let table = outcomes::table(&self.inner.files, &self.inner.source.ledgers, dates, &tally)?;
             tables.register_table(OUTCOMES.to_owned(), table)?;
         }
-        let plan = self.inner.runtime.block_on(state.statement_to_plan(statement)).map_err(complain)?;
+        let plan = self.block_on(state.statement_to_plan(statement))?.map_err(complain)?;
         // Types are checked by the analyzer, whose complaints are about the text too.
         let plan = state.optimize(&plan).map_err(complain)?;
         // A word of the text need not be the column of that name.
@@ -337,8 +348,9 @@ impl Session {
         if only_missing.is_none() {
             for column in &columns {
                 if let Origin::Analyzer(analyzer) = &column.origin
-                    && let Some(found) = KeptColumn::open(&inner.files, &inner.source.dir, analyzer.as_ref())
-                        .map_err(QueryError::io(&inner.source.dir))?
+                    && let Some(found) =
+                        KeptColumn::open(&inner.files, &inner.source.dir, analyzer.as_ref(), &inner.sums)
+                            .map_err(QueryError::io(&inner.source.dir))?
                 {
                     kept.insert(column.field.name().clone(), found);
                 }
@@ -359,6 +371,28 @@ impl Session {
             batch_rows: inner.options.batch_rows(),
             bytes_max: (inner.options.memory_bytes / 8 / threads).min(PARTITION_BYTES_MAX),
         })
+    }
+
+    /// Waits for what is computed; files that its readers panic on are an error.
+    pub(crate) fn block_on<F: Future>(&self, future: F) -> Result<F::Output, QueryError> {
+        self.inner.panics.contain(|| self.inner.runtime.block_on(future)).map_err(QueryError::Unreadable)
+    }
+
+    /// A panic of what reads files, on threads of the engine.
+    pub(crate) fn panicked(&self) -> Option<Panic> {
+        self.inner.panics.take()
+    }
+
+    /// Why something failed: readers of files may have panicked on threads of the engine.
+    pub(crate) fn failed(&self, error: impl Into<QueryError>) -> QueryError {
+        let error = error.into();
+        match &error {
+            // Some operators of the engine make an error of it themselves.
+            QueryError::Engine(engine) if engine.to_string().contains("panicked") => {
+                self.panicked().map_or(error, QueryError::Unreadable)
+            }
+            _ => error,
+        }
     }
 
     pub(crate) fn draw(&self) -> u64 {
@@ -388,12 +422,13 @@ impl Session {
         let (metadata, undated) = (&self.inner.metadata, self.inner.source.undated);
         let time = insertion::column(&metadata.schema());
         let state = self.state();
-        let answer = self.inner.runtime.block_on(async {
+        let answer = self.block_on(async {
             let plan = scan_index(metadata, std::iter::once(time), undated)?
                 .aggregate(Vec::<datafusion::logical_expr::Expr>::new(), vec![max(ident(time))])?
                 .build()?;
             DataFrame::new(state, plan).collect().await
         })?;
+        let answer = answer.map_err(|error| self.failed(error))?;
         let Some(batch) = answer.iter().find(|batch| batch.num_rows() > 0) else { return Ok(None) };
         let times = as_timestamp_millisecond_array(batch.column(0))?;
         Ok(times.is_valid(0).then(|| times.value(0)))
@@ -450,7 +485,7 @@ fn catalogs(state: &SessionState) -> Arc<MemoryCatalogProviderList> {
     Arc::new(list)
 }
 
-fn environment(files: &Files, options: &Options) -> Result<Arc<RuntimeEnv>, QueryError> {
+fn environment(files: &Files, sums: &Sums, options: &Options) -> Result<Arc<RuntimeEnv>, QueryError> {
     // A quarter is for what is under way between operators and for documents, and for sorts that could not go on without.
     let pool = SessionPool::new(options.memory_bytes / 4 * 3, options.threads, options.memory_bytes / 8);
     let mut builder = RuntimeEnvBuilder::new().with_memory_pool(Arc::new(pool));
@@ -459,6 +494,6 @@ fn environment(files: &Files, options: &Options) -> Result<Arc<RuntimeEnv>, Quer
     }
     let environment = builder.build_arc()?;
     let url = datafusion::datasource::object_store::ObjectStoreUrl::parse(STORE_URL)?;
-    environment.register_object_store(url.as_ref(), Arc::new(EnvStore::new(files.clone())));
+    environment.register_object_store(url.as_ref(), Arc::new(EnvStore::new(files.clone(), sums.clone())));
     Ok(environment)
 }

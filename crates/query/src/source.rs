@@ -13,6 +13,26 @@ use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
 use mattock_index::{LedgerSource, Snapshot};
 
+/// What is known of a file, so that a piece of it can be compared.
+#[derive(Clone, Debug)]
+pub struct PartSums {
+    /// The file.
+    pub path: PathBuf,
+    /// Its length.
+    pub bytes: u64,
+    /// The checksums of its blocks, as text.
+    pub sums: String,
+}
+
+impl PartSums {
+    /// Those of a snapshot.
+    pub fn of(snapshot: &Snapshot) -> Vec<PartSums> {
+        let sums = snapshot.part_sums();
+        sums.map(|(path, bytes, sums)| PartSums { path: path.to_path_buf(), bytes, sums: sums.to_owned() })
+            .collect()
+    }
+}
+
 /// Where the documents are.
 #[derive(Clone)]
 pub struct Source {
@@ -22,6 +42,8 @@ pub struct Source {
     pub schema: SchemaRef,
     /// Parquet files with rows of that schema.
     pub parts: Vec<PathBuf>,
+    /// The checksums of blocks of those of them that have some: what is read of these is compared.
+    pub sums: Vec<PartSums>,
     /// Further rows of that schema, committed but in no part yet.
     pub tail: Vec<RecordBatch>,
     /// Whether parts are among them whose rows do not say when they were inserted, though the schema has a column for it.
@@ -48,6 +70,7 @@ impl Source {
             dir: dir.to_path_buf(),
             schema,
             parts,
+            sums: Vec::new(),
             tail,
             undated: false,
             languages: false,
@@ -66,6 +89,7 @@ impl From<Snapshot> for Source {
             dir: snapshot.directory().to_path_buf(),
             schema: mattock_index::schema(),
             parts: snapshot.parts().to_vec(),
+            sums: PartSums::of(&snapshot),
             tail: snapshot.tail().to_vec(),
             undated: snapshot.has_undated(),
             languages: snapshot.has_languages(),

@@ -3,11 +3,19 @@
 //! Reading only. A location is the file's absolute path; that of a file by URL begins with a directory [`FAR`], which nobody has. Calls
 //! block, as all file calls of `env` do: what is read are ranges of column chunks, mostly out of the page cache, on threads that
 //! a query owns. Far away, the ranges of one call are asked for together.
+//!
+//! Of a file whose checksums are known ([`Sums`]) whole blocks are read and compared, so that a damaged byte is an error and never an answer.
+//! That costs some percent of what it costs to decompress them. Far away they are not: a store of objects compares for itself.
+//!
+//! A small part is read whole, since its description lies in the blocks that its rows lie in. The last few stay for the reading that
+//! follows at once.
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::ops::Range;
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
 use datafusion::object_store::path::Path;
@@ -17,6 +25,9 @@ use datafusion::object_store::{
 };
 use futures::stream::{BoxStream, StreamExt as _};
 use mattock_env::{File, Files, OpenMode, is_url};
+
+use crate::metadata::END_BYTES;
+use crate::sums::{Compared, Sums, damaged};
 
 /// The scheme and host under which the store is known.
 pub(crate) const STORE_URL: &str = "mattock://files/";
@@ -41,12 +52,44 @@ pub(crate) fn name_of(path: &std::path::Path) -> std::io::Result<String> {
 #[derive(Debug)]
 pub(crate) struct EnvStore {
     files: Files,
+    sums: Sums,
+    /// Small parts, the newest last: parts never change.
+    recent: Mutex<VecDeque<(Path, Bytes)>>,
 }
 
+/// Parts of up to so many bytes stay for the next reading,
+const SMALL_BYTES: usize = END_BYTES;
+/// and this many of them: some for each thread.
+const RECENT_MAX: usize = 16;
+
 impl EnvStore {
-    /// A store of `files`.
-    pub(crate) fn new(files: Files) -> EnvStore {
-        EnvStore { files }
+    /// A store of `files`; what is read of those that `sums` has is compared.
+    pub(crate) fn new(files: Files, sums: Sums) -> EnvStore {
+        EnvStore { files, sums, recent: Mutex::default() }
+    }
+
+    /// Pieces of a part that was read whole a moment ago.
+    fn recent(&self, location: &Path, ranges: &[Range<u64>]) -> Option<Vec<Bytes>> {
+        let recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        let (_, bytes) = recent.iter().rev().find(|(known, _)| known == location)?;
+        let within = |range: &Range<u64>| range.start <= range.end && range.end <= bytes.len() as u64;
+        let piece = |range: &Range<u64>| bytes.slice(range.start as usize..range.end as usize);
+        ranges.iter().all(within).then(|| ranges.iter().map(piece).collect())
+    }
+
+    /// Keeps a part that was read whole, if it is small.
+    fn keep(&self, location: &Path, ranges: &[Range<u64>], read: &[Bytes]) {
+        let ([Range { start: 0, .. }], [bytes]) = (ranges, read) else { return };
+        let is_whole = |known: &Compared| known.bytes() == bytes.len() as u64;
+        if bytes.len() <= SMALL_BYTES
+            && self.sums.of(&path_of(location)).is_some_and(|known| is_whole(&known))
+        {
+            let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+            if recent.len() == RECENT_MAX {
+                recent.pop_front();
+            }
+            recent.push_back((location.clone(), bytes.clone()));
+        }
     }
 
     fn open(&self, location: &Path) -> Result<File> {
@@ -100,9 +143,22 @@ fn refused<T>(operation: &str) -> Result<T> {
     Err(Error::NotImplemented { operation: operation.to_string(), implementer: "EnvStore".to_string() })
 }
 
-fn read(file: &File, location: &Path, range: Range<u64>) -> Result<Bytes> {
-    let mut read = file.read_ranges(std::slice::from_ref(&range)).map_err(|error| failed(location, error))?;
-    Ok(read.pop().unwrap_or_default().into())
+/// The bytes of these ranges.
+fn read(file: &File, sums: &Sums, location: &Path, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+    let path = path_of(location);
+    let read = || match sums.of(&path) {
+        Some(known) => known.read(file, ranges),
+        None if is_url(&path) => Ok(file.read_ranges(ranges)?.into_iter().map(Bytes::from).collect()),
+        None => {
+            let length = file.len()?;
+            // Before there is memory for them.
+            if ranges.iter().any(|range| range.start > range.end || range.end > length) {
+                return Err(damaged("it names bytes behind its end"));
+            }
+            Ok(file.read_ranges(ranges)?.into_iter().map(Bytes::from).collect())
+        }
+    };
+    read().map_err(|error| failed(location, error))
 }
 
 impl fmt::Display for EnvStore {
@@ -122,7 +178,13 @@ impl ObjectStore for EnvStore {
                 .map_err(|error| Error::Generic { store: "files", source: Box::new(error) })?,
             None => 0..size,
         };
-        let bytes = if options.head { Bytes::new() } else { read(&file, location, range.clone())? };
+        let bytes = match options.head {
+            true => Bytes::new(),
+            false => {
+                let range = std::slice::from_ref(&range);
+                read(&file, &self.sums, location, range)?.pop().unwrap_or_default()
+            }
+        };
         let meta = ObjectMeta {
             location: location.clone(),
             // Parts are never changed once they have their names.
@@ -136,8 +198,12 @@ impl ObjectStore for EnvStore {
     }
 
     async fn get_ranges(&self, location: &Path, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
-        let read = self.open(location)?.read_ranges(ranges).map_err(|error| failed(location, error))?;
-        Ok(read.into_iter().map(Bytes::from).collect())
+        if let Some(pieces) = self.recent(location, ranges) {
+            return Ok(pieces);
+        }
+        let pieces = read(&self.open(location)?, &self.sums, location, ranges)?;
+        self.keep(location, ranges, &pieces);
+        Ok(pieces)
     }
 
     async fn put_opts(&self, _: &Path, _: PutPayload, _: PutOptions) -> Result<PutResult> {
@@ -166,8 +232,58 @@ impl ObjectStore for EnvStore {
 }
 
 #[cfg(test)]
+#[expect(clippy::single_range_in_vec_init, reason = "one range is asked for as several are")]
 mod tests {
     use super::*;
+    use crate::source::PartSums;
+
+    #[tokio::test]
+    async fn what_is_behind_the_end_takes_no_memory() {
+        let files = Files::simulated(mattock_env::SimFiles::new(mattock_env::Random::from_seed(1)));
+        files.create_dir_all(std::path::Path::new("/d")).unwrap();
+        files.write_atomic(std::path::Path::new("/d/x"), &[1; 100]).unwrap();
+        let store = EnvStore::new(files, Sums::default());
+        for range in [0..101, 50..u64::MAX, 1 << 62..(1 << 62) + 1] {
+            let error = store.get_ranges(&Path::from("/d/x"), &[range]).await.unwrap_err().to_string();
+            assert!(error.contains("names bytes behind its end"), "{error}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_small_part_is_read_once() {
+        let files = Files::simulated(mattock_env::SimFiles::new(mattock_env::Random::from_seed(1)));
+        files.create_dir_all(std::path::Path::new("/d")).unwrap();
+        let sums = Sums::default();
+        let write = |name: &str, length: usize| {
+            let (path, bytes) = (PathBuf::from(format!("/d/{name}")), vec![7; length]);
+            files.write_atomic(&path, &bytes).unwrap();
+            let mut summer = mattock_codec::BlockSummer::default();
+            summer.update(&bytes);
+            sums.add([PartSums { path, bytes: length as u64, sums: summer.finish().to_text() }]).unwrap();
+            Path::from(format!("/d/{name}"))
+        };
+        let (small, large) = (write("small", SMALL_BYTES), write("large", SMALL_BYTES + 1));
+        files.write_atomic(std::path::Path::new("/d/changes"), &[7; 100]).unwrap();
+        let changes = Path::from("/d/changes");
+        let store = EnvStore::new(files.clone(), sums.clone());
+        for (part, length, stays) in
+            [(&small, SMALL_BYTES, true), (&large, SMALL_BYTES + 1, false), (&changes, 100, false)]
+        {
+            let whole = 0..length as u64;
+            assert_eq!(store.get_ranges(part, std::slice::from_ref(&whole)).await.unwrap()[0].len(), length);
+            files.remove_file(&path_of(part)).unwrap();
+            let again = store.get_ranges(part, &[3..5, 90..100]).await;
+            assert_eq!(again.is_ok(), stays, "{part}");
+            assert!(again.is_err() || again.unwrap()[1] == [7u8; 10][..]);
+            let behind = store.get_ranges(part, &[0..1, 5..length as u64 + 1]).await;
+            assert!(behind.is_err(), "{part}");
+        }
+        let others: Vec<Path> = (0..RECENT_MAX).map(|number| write(&number.to_string(), 10)).collect();
+        for other in &others {
+            store.get_ranges(other, std::slice::from_ref(&(0..10))).await.unwrap();
+        }
+        assert!(store.get_ranges(&small, &[3..5]).await.is_err(), "newer ones have its place");
+    }
 
     #[test]
     fn names_come_back_as_they_were() {

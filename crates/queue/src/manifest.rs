@@ -22,6 +22,11 @@ use mattock_codec::{Reader, Unreadable, put_counted, put_varint, seal, unseal, w
 
 const MAGIC: &[u8; 8] = b"MTKQMAN1";
 
+/// More than anybody counts; sums of many of them are numbers still.
+const NUMBER_MAX: u64 = 1 << 50;
+/// More than what a queue holds in memory.
+const TAIL_BYTES_MAX: u64 = 1 << 40;
+
 /// A file of a queue.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SegmentEntry {
@@ -102,6 +107,23 @@ impl Manifest {
         files
     }
 
+    /// Whether there can be such a state: whoever opens one sets memory aside by these numbers, and a checksum only says that somebody wrote them.
+    fn is_possible(&self) -> bool {
+        let is_number = |number: &u64| *number <= NUMBER_MAX;
+        is_number(&self.next_segment)
+            && self.queues.iter().all(|queue| {
+                let numbers =
+                    [queue.records, queue.head, queue.next, queue.bytes, queue.offset, queue.read_offset];
+                numbers.iter().all(is_number)
+                    && queue.tail_bytes <= TAIL_BYTES_MAX
+                    && queue.segments.iter().all(|segment| {
+                        is_number(&segment.number)
+                            && is_number(&segment.bytes)
+                            && is_number(&segment.stored_max)
+                    })
+            })
+    }
+
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut out = MAGIC.to_vec();
         for value in [self.number, self.next_segment, self.queues.len() as u64] {
@@ -138,7 +160,11 @@ impl Manifest {
     pub(crate) fn decode(bytes: &[u8], number: u64) -> Result<Manifest, Unreadable> {
         let content = unseal(bytes, MAGIC, number)?;
         let manifest = parse(&mut Reader::new(content)).ok_or(Unreadable::Damaged)?;
-        if manifest.number == number { Ok(manifest) } else { Err(Unreadable::Damaged) }
+        if manifest.number == number && manifest.is_possible() {
+            Ok(manifest)
+        } else {
+            Err(Unreadable::Damaged)
+        }
     }
 }
 

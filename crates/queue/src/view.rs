@@ -128,11 +128,16 @@ impl View {
     }
 
     pub(crate) fn read_tail(&self, offset: u64, entry: &QueueEntry) -> Result<Records> {
-        let mut bytes = vec![0; entry.tail_bytes as usize];
-        if bytes.is_empty() {
-            return Ok(Records { bytes, count: entry.tail_records });
+        if entry.tail_bytes == 0 {
+            return Ok(Records { bytes: Vec::new(), count: entry.tail_records });
         }
         let mut wrong = QueueError::corrupt(&self.tail_path(), offset, "the tail fails its checksum");
+        // Before there is memory for them.
+        let is_there = |file: &File| file.len().is_ok_and(|length| entry.tail_bytes <= length);
+        if !self.tails.iter().any(is_there) {
+            return Err(wrong);
+        }
+        let mut bytes = vec![0; entry.tail_bytes as usize];
         for file in &self.tails {
             match file.read_exact_at(&mut bytes, offset) {
                 Ok(()) if checksum(self.manifest.number, offset, &[&bytes]) == entry.tail_sum => {

@@ -23,7 +23,7 @@ use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use mattock_env::{File, FileWriter, Files, OpenMode};
 use mattock_features::{Features, FeaturesError, PairSorter, PairStream, Scratch, SortedPairs};
-use mattock_query::{Summed, VALUES_VERSION, seal_values};
+use mattock_query::{Summed, VALUES_VERSION, seal_end, seal_values};
 use mattock_weburl::Fingerprint;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
@@ -131,7 +131,7 @@ impl Place {
         files.create_dir_all(home).map_err(StudyError::io(home))?;
         for number in 1..=PLACES {
             let path = home.join(format!("{number}.lock"));
-            let lock = files.open(&path, OpenMode::CreateOrTruncate).map_err(StudyError::io(&path))?;
+            let lock = files.open(&path, OpenMode::CreateOrKeep).map_err(StudyError::io(&path))?;
             if lock.try_lock().map_err(StudyError::io(&path))? {
                 let dir = home.join(number.to_string());
                 // Somebody was interrupted here.
@@ -208,8 +208,9 @@ fn write(files: &Files, path: &Path, pairs: &mut PairStream<'_>, values: Values<
             bits.push(value);
         }
     }
-    seal_values(&mut writer, VALUES_VERSION).map_err(StudyError::io(path))?;
+    let values_end = seal_values(&mut writer, VALUES_VERSION).map_err(StudyError::io(path))?;
     let file = writer.into_inner().map_err(StudyError::parquet(path))?.into_inner().into_file();
+    seal_end(&file, values_end).map_err(StudyError::io(path))?;
     file.sync().map_err(StudyError::io(path))?;
     Ok(rows)
 }

@@ -17,11 +17,11 @@ pub(crate) struct LoadedArgs {
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(crate) config: Option<PathBuf>,
 
-    /// Steps that a loaded analyzer may take for one document; a billion if nothing is said
+    /// Steps that a loaded analyzer may take for one document, ten billion at most; a hundred million if nothing is said
     #[arg(long, value_name = "N", env = "MATTOCK_ANALYZER_FUEL", hide_short_help = true)]
     pub(crate) analyzer_fuel: Option<u64>,
 
-    /// Memory that a loaded analyzer may have; 64MiB if nothing is said
+    /// Memory that a loaded analyzer may have, 1GiB at most; 64MiB if nothing is said
     #[arg(long, value_name = "SIZE", env = "MATTOCK_ANALYZER_MEMORY", value_parser = parse_size, hide_short_help = true)]
     pub(crate) analyzer_memory: Option<u64>,
 }

@@ -3,20 +3,35 @@
 use std::path::PathBuf;
 
 use clap::{Subcommand, ValueEnum};
+use mattock_console::{Access, Bind, ConsoleError};
+use mattock_env::Env;
+
+use crate::settings::warn_if_visible;
 
 use super::parse_url;
 
 /// Where a console listens.
 #[derive(Debug, clap::Args)]
 pub(crate) struct TokenArgs {
-    /// What browsers and programs must know to use the console; needed for any address but loopback. Better in the environment: others
-    /// on this machine can read a command line
+    /// What browsers and programs must know to use the console, instead of a new token that is printed with its address; `none` lets
+    /// everybody on this machine use it. Better in the environment: others on this machine can read a command line
     #[arg(long, value_name = "TOKEN", env = "MATTOCK_CONSOLE_TOKEN", hide_env_values = true)]
     pub(crate) console_token: Option<String>,
 
     /// Answer under this name too, that of a proxy before the console; may be given several times
     #[arg(long, value_name = "NAME")]
     pub(crate) console_name: Vec<String>,
+}
+
+impl TokenArgs {
+    /// Where a console is to listen, and for whom.
+    pub(crate) fn bind(&self, env: &Env, address: &str) -> Result<Bind, ConsoleError> {
+        for token in self.console_token.iter().filter(|token| *token != "none") {
+            warn_if_visible("--console-token", token, "put it into MATTOCK_CONSOLE_TOKEN");
+        }
+        let access = Access::asked(self.console_token.as_deref(), &mut env.random.fork("console token"))?;
+        Ok(Bind::parse(address, access)?.with_names(&self.console_name))
+    }
 }
 
 /// Arguments of `mattock console`.

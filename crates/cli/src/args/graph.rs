@@ -1,6 +1,6 @@
 //! Arguments of `mattock graph`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Subcommand, ValueEnum};
 use mattock_crawl::units::parse_size;
@@ -49,7 +49,27 @@ pub(crate) enum GraphCommand {
     Kendall(KendallArgs),
 }
 
-/// Which graph, what may be used for it, and where rows go.
+impl GraphCommand {
+    /// The directory whose features are asked.
+    pub(crate) fn dir(&self) -> &Path {
+        match self {
+            GraphCommand::Stats(args) => &args.place.dir,
+            GraphCommand::Scc(args) => &args.place.dir,
+            GraphCommand::Bowtie(args) => &args.place.dir,
+            GraphCommand::PageRank(args) => &args.place.dir,
+            GraphCommand::Hits(args) => &args.node.place.dir,
+            GraphCommand::Related(args) => &args.around.node.place.dir,
+            GraphCommand::Distances(args) => &args.place.dir,
+            GraphCommand::Links(args) => &args.node.place.dir,
+            GraphCommand::Top(args) => &args.place.dir,
+            GraphCommand::Path(args) => &args.place.dir,
+            GraphCommand::Sample(args) => &args.place.dir,
+            GraphCommand::Kendall(args) => &args.dir,
+        }
+    }
+}
+
+/// A graph, what may be used for it, and where rows go.
 #[derive(Debug, clap::Args)]
 pub(crate) struct GraphPlace {
     /// The repository's directory, in which `mattock features build` has made features

@@ -16,15 +16,16 @@ pub(crate) struct NetworkArgs {
     pub(crate) contact: Option<String>,
 
     /// A request field to send beside our own, like "Accept-Language: en"; may be repeated
-    #[arg(long = "header", value_name = "NAME: VALUE", env = "MATTOCK_HEADER", action = ArgAction::Append)]
+    #[arg(long = "header", value_name = "NAME: VALUE", env = "MATTOCK_HEADER", hide_env_values = true, action = ArgAction::Append)]
     pub(crate) headers: Vec<String>,
 
     /// Let a certificate that is not valid end the fetch; otherwise it is only recorded
     #[arg(long, env = "MATTOCK_VERIFY")]
     pub(crate) verify: bool,
 
-    /// Send everything through this HTTP proxy: its URL, with a port
-    #[arg(long, value_name = "URL", env = "MATTOCK_PROXY")]
+    /// Send everything through this HTTP proxy: its URL, with a port. With a password in it better in the environment: others on this
+    /// machine can read a command line
+    #[arg(long, value_name = "URL", env = "MATTOCK_PROXY", hide_env_values = true)]
     pub(crate) proxy: Option<String>,
 
     /// A name server to ask instead of the machine's; may be repeated

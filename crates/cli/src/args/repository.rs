@@ -69,6 +69,10 @@ pub(crate) struct QueryArgs {
     #[arg(long, value_enum)]
     pub(crate) format: Option<Format>,
 
+    /// Write no control characters into JSON lines and CSV, and no formulas into CSV, as docs/query.md says
+    #[arg(long)]
+    pub(crate) safe: bool,
+
     /// Write to this file, or for `files` into this directory, instead of stdout
     #[arg(long, short, value_name = "PATH")]
     pub(crate) output: Option<PathBuf>,
@@ -230,6 +234,10 @@ pub(crate) struct ExportArgs {
     #[arg(long, value_name = "NAMES")]
     pub(crate) columns: Option<String>,
 
+    /// Write no control characters into jsonl and csv, and no formulas into csv, as docs/query.md says
+    #[arg(long)]
+    pub(crate) safe: bool,
+
     /// Where to
     #[arg(long, short, value_name = "PATH")]
     pub(crate) output: PathBuf,
@@ -306,6 +314,10 @@ pub(crate) struct PublishArgs {
     /// Put it in the place of what another repository has published there
     #[arg(long)]
     pub(crate) replace: bool,
+
+    /// Send archives too that were imported and lie outside of the directory; otherwise they are only listed
+    #[arg(long)]
+    pub(crate) with_imported: bool,
 
     /// Print one JSON object with what was sent
     #[arg(long)]

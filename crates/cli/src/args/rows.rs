@@ -11,6 +11,10 @@ pub(crate) struct RowsArgs {
     #[arg(long, value_enum)]
     pub(crate) format: Option<RowFormat>,
 
+    /// Write no control characters into JSON lines and CSV, and no formulas into CSV, as docs/query.md says
+    #[arg(long)]
+    pub(crate) safe: bool,
+
     /// Write to this file instead of stdout
     #[arg(long, short, value_name = "PATH")]
     pub(crate) output: Option<PathBuf>,

@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use mattock_analyze::Analyzer;
-use mattock_env::Env;
 use mattock_wasm::{Language, template};
 
 use crate::analyzers::Analyzers;
 use crate::args::analyzer::{AnalyzerArgs, AnalyzerLanguage, AnalyzerWhat, ListArgs, NewArgs};
 use crate::exit::{Ended, Usage};
 use crate::output;
+use crate::places;
 
 pub(crate) fn run(args: &AnalyzerArgs) -> anyhow::Result<Ended> {
     match &args.what {
@@ -19,11 +19,11 @@ pub(crate) fn run(args: &AnalyzerArgs) -> anyhow::Result<Ended> {
 }
 
 fn list(args: &ListArgs) -> anyhow::Result<Ended> {
-    let env = Env::real();
+    let env = places::bound(args.dir.as_deref());
     for analyzer in mattock_analyze::built_ins() {
         show(analyzer.as_ref())?;
     }
-    output::print("http_<header>  Text         any header field: http_content_type, http_server, …\n")?;
+    output::print_data("http_<header>  Text         any header field: http_content_type, http_server, …\n")?;
     let analyzers = Analyzers::find(&env, &args.loaded, args.dir.as_deref())?;
     for path in analyzers.named() {
         show(analyzers.load_file(path)?.as_ref())?;
@@ -43,12 +43,12 @@ fn list(args: &ListArgs) -> anyhow::Result<Ended> {
 
 fn show(analyzer: &dyn Analyzer) -> anyhow::Result<()> {
     let kind = format!("{:?}", analyzer.kind());
-    output::print(&format!("{:<14} {kind:<12} version {}\n", analyzer.name(), analyzer.version()))?;
+    output::print_data(&format!("{:<14} {kind:<12} version {}\n", analyzer.name(), analyzer.version()))?;
     Ok(())
 }
 
 fn new(args: &NewArgs) -> anyhow::Result<Ended> {
-    let env = Env::real();
+    let env = places::unbound();
     let language = match args.language {
         AnalyzerLanguage::Rust => Language::Rust,
         AnalyzerLanguage::C => Language::C,
@@ -68,7 +68,7 @@ fn new(args: &NewArgs) -> anyhow::Result<Ended> {
     env.files.create_dir_all(&dir)?;
     for file in &files {
         env.files.write_atomic(&dir.join(&file.name), file.text.as_bytes())?;
-        output::print(&format!("{}\n", dir.join(&file.name).display()))?;
+        output::print_data(&format!("{}\n", dir.join(&file.name).display()))?;
     }
     say!("The beginning of the last file says how it is built and asked with.");
     Ok(Ended::Done)

@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::path::Path;
 use std::time::Duration;
 
-use mattock_console::{Bind, Console, Desk, Running, Updates};
+use mattock_console::{Access, Bind, Console, Desk, Running, Updates};
 use mattock_crawl::Control;
 use mattock_drum::bench::{BenchOptions, BenchReport};
 use mattock_env::Env;
@@ -16,9 +16,10 @@ use serde::Serialize;
 use crate::args::bench::{BenchArgs, BenchCommand, BenchDrumArgs};
 use crate::exit::Ended;
 use crate::output;
+use crate::places;
 
 pub(crate) fn run(args: BenchArgs) -> anyhow::Result<Ended> {
-    let env = Env::real();
+    let env = places::unbound();
     match args.command {
         BenchCommand::Drum(args) => drum(&env, &args)?,
         BenchCommand::Checkpoint(args) => {
@@ -79,7 +80,7 @@ struct Watcher {
 impl Watcher {
     fn begin(env: &Env, root: &Path, control: &Control) -> Watcher {
         let desk = Desk::running(env, root, Running::new(control.clone()));
-        let bind = Bind::parse("127.0.0.1:0", None).expect("loopback needs no token");
+        let bind = Bind::parse("127.0.0.1:0", Access::Everybody).expect("loopback needs no token");
         let console = Console::start(env, desk, Some(bind), None).expect("a free port is found");
         let address = console.address().expect("it has a port");
         Watcher { updates: Updates::follow(env, address), console }

@@ -19,11 +19,12 @@ use crate::args::CheckArgs;
 use crate::exit::{Ended, Usage};
 use crate::output;
 use crate::places::{self, Places};
-use crate::progress;
+use crate::progress::{self, Says as _};
+use crate::signals::Patience;
 use archives::ArchivesCheck;
 
 pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Ended> {
-    let Places { env, .. } = Places::new();
+    let Places { env, .. } = Places::of([args.directory.as_path()]);
     let root = places::absolute(&args.directory)?;
     let bar = progress::bar(args.quiet, 1, BAR);
     let index = check_index(&env.files, &args.directory);
@@ -52,7 +53,7 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Ended> {
     let archives = match parts.is_empty() && names.is_empty() {
         true => None,
         false => {
-            let cancel = progress::interruptible();
+            let cancel = progress::interruptible(Patience::with([&args.directory]));
             let entries = names.iter().filter_map(|name| env.files.entry(&located(&root, name)).ok()?);
             bar.set_position(0);
             bar.set_length(entries.map(|entry| entry.len).sum());
@@ -125,7 +126,9 @@ fn find(report: &mut CheckReport, kind: FindingKind, file: &str, what: &str) {
 /// The archives of a crawl whose state is gone, as rows name them.
 fn kept_archives(env: &Env, root: &Path) -> impl Iterator<Item = String> {
     let present = env.files.list(&root.join("warc")).unwrap_or_default().into_iter();
-    let is_archive = |name: &str| [".warc", ".arc"].iter().any(|ending| name.contains(ending));
+    // A publication that was killed has left one that is not whole.
+    let is_archive =
+        |name: &str| [".warc", ".arc"].iter().any(|ending| name.contains(ending)) && !name.ends_with(".tmp");
     present
         .filter(move |entry| !entry.is_dir && is_archive(&entry.name))
         .map(|entry| format!("warc/{}", entry.name))
@@ -133,7 +136,7 @@ fn kept_archives(env: &Env, root: &Path) -> impl Iterator<Item = String> {
 
 /// Shows which file is being read.
 fn at(bar: &ProgressBar, path: &Path) {
-    bar.set_message(path.file_name().unwrap_or_default().to_string_lossy().into_owned());
+    bar.says(path.file_name().unwrap_or_default().to_string_lossy());
 }
 
 /// What was found of a crawl, and of what was built from it.

@@ -9,6 +9,6 @@ use crate::output;
 pub(crate) fn run(args: CompletionsArgs) -> anyhow::Result<Ended> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Args::command(), "mattock", &mut script);
-    output::print(&String::from_utf8_lossy(&script))?;
+    output::print_data(&String::from_utf8_lossy(&script))?;
     Ok(Ended::Done)
 }

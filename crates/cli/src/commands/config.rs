@@ -6,6 +6,6 @@ use crate::output;
 
 pub(crate) fn run(args: ConfigArgs) -> anyhow::Result<Ended> {
     debug_assert!(args.example, "the only thing that can be asked for");
-    output::print(mattock_crawl::config::EXAMPLE)?;
+    output::print_data(mattock_crawl::config::EXAMPLE)?;
     Ok(Ended::Done)
 }

@@ -1,20 +1,19 @@
 //! `mattock console`
 
 use anyhow::Context;
-use mattock_console::{Bind, Console, Desk};
+use mattock_console::{Console, Desk};
 use mattock_crawl::{CrawlError, SavedCrawl};
-use mattock_env::Env;
 use mattock_index::Manifest;
 
 use crate::args::desk::ConsoleArgs;
 use crate::exit::Ended;
 use crate::output;
+use crate::places;
 use crate::signals::Interrupts;
 
 pub(crate) fn run(args: &ConsoleArgs) -> anyhow::Result<Ended> {
-    let env = Env::real();
-    let bind =
-        Bind::parse(&args.listen, args.token.console_token.as_deref())?.with_names(&args.token.console_name);
+    let env = places::bound([args.dir.as_path()]);
+    let bind = args.token.bind(&env, &args.listen)?;
     // That there is a crawl is said before anything listens.
     let running = match SavedCrawl::open(&env, &args.dir) {
         Ok(saved) => saved.status().is_some_and(|status| status.is_fresh(env.clock.unix())),
@@ -34,8 +33,8 @@ pub(crate) fn run(args: &ConsoleArgs) -> anyhow::Result<Ended> {
     mattock_env::run(async {
         let mut interrupts = Interrupts::listen().context("cannot listen for Ctrl-C")?;
         let console = Console::start(&env, Desk::stopped(&env, &args.dir), Some(bind), None)?;
-        if let Some(address) = console.address() {
-            output::print(&format!("http://{address}/\n"))?;
+        if let Some(url) = console.url() {
+            output::print_data(&format!("{url}\n"))?;
         }
         say!("Serving until Ctrl-C.");
         interrupts.next().await;

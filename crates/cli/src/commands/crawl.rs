@@ -1,11 +1,10 @@
 //! `mattock crawl`
 
-use std::io::Write;
 use std::path::Path;
 
 use anyhow::Context;
 use indicatif::{HumanBytes, HumanCount};
-use mattock_console::{Bind, Console, ConsoleError, Desk, Running, SOCKET};
+use mattock_console::{Bind, Console, ConsoleError, Desk, Running, SOCKET, TOKEN_FILE};
 use mattock_crawl::config::{RawBudget, RawCrawl, RawFetch, RawLinks, RawOrder, RawPoliteness, RawScope};
 use mattock_crawl::steer::log::Logger;
 use mattock_crawl::{Config, Control, Crawl, End, RawConfig, SavedCrawl};
@@ -15,19 +14,18 @@ use crate::args::crawl::{Budget, CrawlArgs, Order, Scope};
 use crate::display::{Display, all_failed, print_summary};
 use crate::exit::Ended;
 use crate::output;
+use crate::places;
 use crate::settings::{asked, check_directory, some};
 use crate::shell::{program, quoted};
 use crate::signals::Interrupts;
 
 pub(crate) fn run(args: Box<CrawlArgs>) -> anyhow::Result<Ended> {
-    let env = Env::real();
-    let token = args.token.console_token.as_deref();
+    let env = places::bound([args.out.as_path()]);
     // Nothing is begun for a console that cannot be.
-    let bind = args.console.as_deref().map(|address| Bind::parse(address, token)).transpose()?;
-    let bind = bind.map(|bind| bind.with_names(&args.token.console_name));
+    let bind = args.console.as_deref().map(|address| args.token.bind(&env, address)).transpose()?;
     let mut flags = flags(&args);
-    flags.read_files(&env.files, Path::new(""), "")?;
-    let asked = asked(&env, flags, &args.network)?;
+    flags.read_files(&places::named(), Path::new(""), "")?;
+    let asked = asked(flags, &args.network, None)?;
     check_directory(&env, &args.out)?;
     if !args.quiet {
         tell_of_division(&env, &args);
@@ -38,6 +36,9 @@ pub(crate) fn run(args: Box<CrawlArgs>) -> anyhow::Result<Ended> {
             "warning: nobody can tell who crawls; name a URL or an e-mail address with --contact, so that the owners \
              of sites can reach you"
         );
+    }
+    if !args.quiet {
+        crawl.config().warnings().iter().for_each(|warning| say!("warning: {warning}"));
     }
     let first_seed = crawl.config().seeds.first().map(|seed| seed.as_str().to_owned());
     let control = crawl.control();
@@ -125,7 +126,7 @@ fn open_console(
 ) -> anyhow::Result<Option<Console>> {
     let desk = || Desk::running(env, crawl.root(), Running::new(control.clone()));
     let socket = crawl.root().join(SOCKET);
-    let console = match Console::start(env, desk(), bind.clone(), Some(&socket)) {
+    let mut console = match Console::start(env, desk(), bind.clone(), Some(&socket)) {
         Ok(console) => console,
         // Not every file system has sockets; a crawl can do without.
         Err(error @ ConsoleError::Socket { .. }) => {
@@ -137,8 +138,12 @@ fn open_console(
         }
         Err(error) => return Err(error.into()),
     };
-    if let Some(address) = console.address().filter(|_| !quiet) {
-        say!("Console: http://{address}/");
+    let file = crawl.root().join(TOKEN_FILE);
+    if let Err(error) = console.leave_token(&env.files, &file) {
+        say!("warning: programs will not find the console's token: cannot write {}: {error}", file.display());
+    }
+    if let Some(url) = console.url().filter(|_| !quiet) {
+        say!("Console: {url}");
     }
     Ok(Some(console))
 }
@@ -148,10 +153,7 @@ async fn stop_when_interrupted(mut interrupts: Interrupts, control: Control, clo
     interrupts.next().await;
     // First the stop, then the talk: whoever listened on the other end of a pipe may have got the same signal.
     control.stop();
-    let _ = writeln!(
-        std::io::stderr(),
-        "\nStopping: waiting for what is under way (again to leave at once, back to the last checkpoint) …"
-    );
+    say!("\nStopping: waiting for what is under way (again to leave at once, back to the last checkpoint) …");
     interrupts.settle(&clock).await;
     interrupts.next().await;
     // Not 130: that would say that the state is safe.

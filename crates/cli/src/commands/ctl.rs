@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use crate::args::desk::{CtlArgs, CtlCommand};
 use crate::exit::Ended;
 use crate::output;
+use crate::places;
 
 /// How often it is looked whether what was asked for is there.
 const LOOK: Duration = Duration::from_millis(100);
@@ -19,8 +20,8 @@ const LOOK: Duration = Duration::from_millis(100);
 const CHECKPOINT_PATIENCE: Duration = Duration::from_secs(600);
 
 pub(crate) fn run(args: &CtlArgs) -> anyhow::Result<Ended> {
-    let env = Env::real();
-    let ctl = Ctl { client: Client::new(&args.dir), json: args.json, env: &env };
+    let env = places::unbound();
+    let ctl = Ctl { client: Client::new(&args.dir, &env.clock), json: args.json, env: &env };
     ctl.carry_out(&args.command)?;
     Ok(Ended::Done)
 }
@@ -137,8 +138,10 @@ impl Ctl<'_> {
                 return output::print_json(&answer);
             }
             for event in events {
-                let line = if self.json { event.to_string() } else { event_line(event) };
-                output::print(&format!("{line}\n"))?;
+                match self.json {
+                    true => output::print_json(event)?,
+                    false => output::print(&format!("{}\n", event_line(event)))?,
+                }
             }
             if !follow {
                 return Ok(());
@@ -149,18 +152,13 @@ impl Ctl<'_> {
     }
 }
 
-/// A text without what could steer a terminal.
-fn plain(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
-}
-
 fn text<'a>(value: &'a Value, name: &str) -> &'a str {
     value[name].as_str().unwrap_or_default()
 }
 
 fn lines(list: &Value) -> String {
     let list = list.as_array().map(Vec::as_slice).unwrap_or_default();
-    list.iter().filter_map(Value::as_str).map(|line| format!("{}\n", plain(line))).collect()
+    list.iter().filter_map(Value::as_str).map(|line| format!("{}\n", output::line(line))).collect()
 }
 
 fn event_line(event: &Value) -> String {
@@ -169,7 +167,7 @@ fn event_line(event: &Value) -> String {
     let fields: String =
         fields.map(|(name, value)| format!(" {name}={}", value.as_str().unwrap_or_default())).collect();
     let (level, kind, text) = (text(event, "level"), text(event, "kind"), text(event, "text"));
-    plain(&format!("{time} {level:<5} {kind}: {text}{fields}"))
+    output::line(&format!("{time} {level:<5} {kind}: {text}{fields}")).into_owned()
 }
 
 fn fields(answer: &Value) -> String {
@@ -241,5 +239,5 @@ fn status(snapshot: &Value) -> String {
     for alert in snapshot["alerts"].as_array().into_iter().flatten() {
         rows.push(("alert", format!("{}: {}", text(alert, "kind"), text(alert, "text"))));
     }
-    rows.into_iter().map(|(name, value)| format!("{name:<11} {}\n", plain(&value))).collect()
+    rows.into_iter().map(|(name, value)| format!("{name:<11} {}\n", output::line(&value))).collect()
 }

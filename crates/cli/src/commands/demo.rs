@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use anyhow::Context;
 use mattock_crawl::{Control, Crawl, RawConfig};
-use mattock_env::Env;
 use mattock_lab::ServedWorld;
 use mattock_lab::demo::{self, Sample};
 use mattock_simweb::{Params, Preset, World};
@@ -14,6 +13,7 @@ use crate::args::DemoArgs;
 use crate::display::{Display, print_summary};
 use crate::exit::{Ended, Usage};
 use crate::output;
+use crate::places;
 use crate::settings::check_directory;
 use crate::shell::{program, quoted};
 use crate::signals::Interrupts;
@@ -24,7 +24,7 @@ const SAMPLE_EVERY: Duration = Duration::from_millis(250);
 const FREE_BYTES_MIN: u64 = 1 << 30;
 
 pub(crate) fn run(args: DemoArgs) -> anyhow::Result<Ended> {
-    let env = Env::real();
+    let env = places::bound([args.out.as_path()]);
     check_directory(&env, &args.out)?;
     let entry =
         env.files.entry(&args.out).with_context(|| format!("cannot look at {}", args.out.display()))?;
@@ -99,7 +99,7 @@ pub(crate) fn run(args: DemoArgs) -> anyhow::Result<Ended> {
     env.files
         .write_atomic(&report, html.as_bytes())
         .with_context(|| format!("cannot write {}", report.display()))?;
-    output::print(&format!("{}\n", report.display()))?;
+    output::print_data(&format!("{}\n", report.display()))?;
     say!("\nThe report is {} (open it in a browser). What to try next:", report.display());
     for (command, what) in next_commands(&args.out) {
         say!("\n  {command}\n      {what}");

@@ -15,9 +15,11 @@ use serde::Serialize;
 use crate::args::duplicates::DuplicatesArgs;
 use crate::exit::{Ended, Usage};
 use crate::output;
+use crate::places;
 use crate::progress;
 use crate::repository;
 use crate::rows::{Cell, Kind, Rows};
+use crate::signals::Patience;
 
 /// What `--json` prints.
 #[derive(Serialize)]
@@ -31,7 +33,7 @@ struct Summary {
 const LOOKED_AT: f64 = 0.7;
 
 pub(crate) fn run(args: &DuplicatesArgs) -> anyhow::Result<Ended> {
-    let env = &Env::real();
+    let env = &places::bound([args.dir.as_path()]);
     let features = Features::open(&env.files, &args.dir.join(FEATURES))?;
     let urls = features.urls()?;
     let shingles = features.shingles()?.ok_or_else(|| no_content(&args.dir))?;
@@ -52,9 +54,9 @@ pub(crate) fn run(args: &DuplicatesArgs) -> anyhow::Result<Ended> {
     }
     match (args.json, args.clusters, args.hosts) {
         (true, ..) => output::print_json(&Summary { counts: found.counts(), threshold: args.threshold })?,
-        (_, true, _) => members(env, args, &urls, &shingles, &found)?,
-        (_, _, true) => hosts(env, args, &features, &urls, &shingles, &found)?,
-        _ => clusters(env, args, &urls, &found)?,
+        (_, true, _) => members(args, &urls, &shingles, &found)?,
+        (_, _, true) => hosts(args, &features, &urls, &shingles, &found)?,
+        _ => clusters(args, &urls, &found)?,
     }
     Ok(Ended::Done)
 }
@@ -92,7 +94,7 @@ fn find(
     let url_length = |page| Ok(urls.url(page)?.map_or(0, |url| url.len()));
     let preference = Preference { inlinks: &inlinks, url_length: &url_length };
     let options = DuplicateOptions { threshold: args.threshold, memory: args.memory };
-    let cancel = progress::interruptible();
+    let cancel = progress::interruptible(Patience::Long);
     let bar = progress::bar(args.quiet, 1000, "{bar:30} {percent} % of the comparisons, {eta} left");
     let found = duplicates(shingles, &options, &preference, &mut |share| {
         bar.set_position((share * 1000.0) as u64);
@@ -103,14 +105,14 @@ fn find(
 }
 
 /// A row for each cluster.
-fn clusters(env: &Env, args: &DuplicatesArgs, urls: &Urls, found: &Duplicates) -> anyhow::Result<()> {
+fn clusters(args: &DuplicatesArgs, urls: &Urls, found: &Duplicates) -> anyhow::Result<()> {
     let columns = [
         ("cluster", Kind::Integer),
         ("pages", Kind::Integer),
         ("distinct", Kind::Integer),
         ("url", Kind::Text),
     ];
-    let mut rows = Rows::begin(env, &args.rows, &columns)?;
+    let mut rows = Rows::begin(&args.rows, &columns)?;
     for cluster in &found.clusters {
         let url = urls.url(cluster.representative)?.unwrap_or_default();
         rows.push(&[
@@ -125,14 +127,13 @@ fn clusters(env: &Env, args: &DuplicatesArgs, urls: &Urls, found: &Duplicates) -
 
 /// A row for each page that is in a cluster, the representative first.
 fn members(
-    env: &Env,
     args: &DuplicatesArgs,
     urls: &Urls,
     shingles: &Shingles,
     found: &Duplicates,
 ) -> anyhow::Result<()> {
     let columns = [("cluster", Kind::Integer), ("resemblance", Kind::Float), ("url", Kind::Text)];
-    let mut rows = Rows::begin(env, &args.rows, &columns)?;
+    let mut rows = Rows::begin(&args.rows, &columns)?;
     for cluster in &found.clusters {
         let first = shingles.print(cluster.representative)?;
         let others = cluster.pages.iter().filter(|page| **page != cluster.representative);
@@ -150,7 +151,6 @@ fn members(
 
 /// A row for each pair of mirrored hosts.
 fn hosts(
-    env: &Env,
     args: &DuplicatesArgs,
     features: &Features,
     urls: &Urls,
@@ -167,7 +167,7 @@ fn hosts(
         ("same", Kind::Integer),
         ("score", Kind::Float),
     ];
-    let mut rows = Rows::begin(env, &args.rows, &columns)?;
+    let mut rows = Rows::begin(&args.rows, &columns)?;
     let memory = beside_clusters(shingles.len(), args.memory);
     let options = MirrorOptions { memory, ..MirrorOptions::default() };
     for mirror in mirrors(urls, &hosts, shingles, found, &options)? {

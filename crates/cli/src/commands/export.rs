@@ -30,9 +30,10 @@ use crate::commands::query::{failures, sampled, shown};
 use crate::exit::{Ended, Usage};
 use crate::output;
 use crate::places::{self, Places};
-use crate::progress;
+use crate::progress::{self, Says as _};
 use crate::repository::{Repository, options};
 use crate::rows;
+use crate::signals::Patience;
 use crate::unfinished::Unfinished;
 use crate::visiting::{Visiting, output_error, place};
 
@@ -45,8 +46,8 @@ const COLUMNS: &str = "url_surtkey, url, fetch_time, fetch_status, record_type, 
 const BY_KEY: [&str; 2] = ["url_surtkey", "fetch_time"];
 
 pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<Ended> {
-    let Places { env, .. } = Places::new();
-    if env.files.entry(&args.output)?.is_some() {
+    let Places { env, .. } = Places::of([args.dir.as_path()]);
+    if places::named().entry(&args.output)?.is_some() {
         return Err(
             Usage(format!("{} is there already: it is not overwritten", args.output.display())).into()
         );
@@ -63,7 +64,7 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<Ended> {
     let repository = Repository::open(&env, &args.dir)?;
     let text = [args.condition.as_deref(), args.columns.as_deref()].map(Option::unwrap_or_default).join(" ");
     let session = repository.session(options(&env, &args.ask, &args.dir, &text)?)?;
-    let cancel = progress::interruptible();
+    let cancel = progress::interruptible(Patience::with([&args.dir]));
     let root = places::absolute(&args.dir)?;
     let bar = progress::bar(false, 1, "{bar:30} {msg}");
     let export = Export {
@@ -127,7 +128,7 @@ struct Moved {
 impl Export<'_> {
     /// An archive, or the index of one.
     fn archive(&self, format: ExportFormat, path: &Path) -> anyhow::Result<Exported> {
-        let (file, out) = Unfinished::create(self.env, path)?;
+        let (file, out) = Unfinished::create(path)?;
         let mut out = BufWriter::with_capacity(1 << 20, out);
         let exported = match format {
             ExportFormat::Wacz => wacz::write(self, out)?,
@@ -150,8 +151,8 @@ impl Export<'_> {
         let all = || schema.fields().iter().map(|field| field.name().as_str()).collect::<Vec<_>>().join(", ");
         let columns = args.columns.clone().unwrap_or_else(all);
         let query = self.session.plan_selection(&columns, self.condition, &[])?;
-        let mut sink =
-            Rows { sink: rows::sink(self.env, Some(format), Some(&args.output))?, cancel: self.cancel };
+        let sink = rows::sink(Some(format), args.safe, Some(&args.output))?;
+        let mut sink = Rows { sink, cancel: self.cancel };
         let report = query.run(&mut sink, &mut |progress| shown(self.bar, progress), self.cancel);
         let report = output_error(report)?;
         Ok(Exported { count: report.rows, told: failures(&report), ..Exported::default() })
@@ -196,7 +197,7 @@ impl Export<'_> {
                 }
             };
             count += 1;
-            self.bar.set_message(format!("{} lines of the index", HumanCount(count)));
+            self.bar.says(format!("{} lines of the index", HumanCount(count)));
             let mut line = Vec::new();
             mattock_index::cdxj_line(batch, row, new_place, &mut line)?;
             lines.add(line)

@@ -10,18 +10,19 @@ use mattock_weburl::WebUrl;
 
 use crate::args::probe::FetchArgs;
 use crate::exit::{Ended, Usage};
+use crate::places;
 use crate::probe::report::{Identity, Report};
 use crate::probe::{addresses, exchange, page, robots};
 use crate::{output, settings};
 
 pub(crate) fn run(args: FetchArgs) -> anyhow::Result<Ended> {
-    let env = Env::real();
-    let mut config = settings::asked(&env, RawConfig::default(), &args.network)?.check()?;
+    let env = places::unbound();
+    let url = WebUrl::parse(&args.url)?;
+    let mut config = settings::asked(RawConfig::default(), &args.network, Some(&url))?.check()?;
     if let Some(agent) = &args.user_agent {
         FieldValue::new(agent).map_err(|error| Usage(format!("--user-agent: {error}")))?;
         config.identity.user_agent = agent.trim().to_owned();
     }
-    let url = WebUrl::parse(&args.url)?;
     let report = mattock_env::run(probe(&env, &config, &args, &url))?;
     if args.json {
         output::print_json(&report)?;
@@ -61,13 +62,13 @@ async fn probe(env: &Env, config: &Config, args: &FetchArgs, url: &WebUrl) -> an
         say(page.show(args.links))?;
     }
     if let Some(path) = &args.body {
-        save(env, config, path, &exchange)?;
+        save(config, path, &exchange)?;
     }
     Ok(report)
 }
 
 /// Saves the body: decoded, or as it came if it cannot be decoded.
-fn save(env: &Env, config: &Config, path: &Path, exchange: &Exchange) -> anyhow::Result<()> {
+fn save(config: &Config, path: &Path, exchange: &Exchange) -> anyhow::Result<()> {
     if exchange.outcome.status().is_none() {
         say!("There is no body to save.");
         return Ok(());
@@ -77,7 +78,7 @@ fn save(env: &Env, config: &Config, path: &Path, exchange: &Exchange) -> anyhow:
         false => (&decoded.bytes[..], ""),
         true => (exchange.body(), " as it came"),
     };
-    env.files.write_atomic(path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
+    places::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
     say!("The body is in {}{how}: {} bytes.", path.display(), bytes.len());
     Ok(())
 }

@@ -1,7 +1,5 @@
 //! `mattock get`: prints a stored page.
 
-use std::io::{self, Write};
-
 use mattock_analyze::{Document, Value, built_in};
 use mattock_env::is_url;
 use mattock_weburl::WebUrl;
@@ -9,11 +7,12 @@ use mattock_weburl::WebUrl;
 use crate::args::repository::{GetArgs, Print};
 use crate::exit::{Ended, Usage};
 use crate::instances::{Instance, Records, instances};
+use crate::output;
 use crate::places::Places;
 use crate::repository::{Repository, milliseconds, plain_options};
 
 pub(crate) fn run(args: &GetArgs) -> anyhow::Result<Ended> {
-    let Places { env, .. } = Places::new();
+    let Places { env, .. } = Places::of([args.dir.as_path()]);
     let url = WebUrl::parse(&args.url)?;
     let session = Repository::open(&env, &args.dir)?.session(plain_options())?;
     let all = instances(&session, &url)?;
@@ -50,9 +49,7 @@ pub(crate) fn run(args: &GetArgs) -> anyhow::Result<Ended> {
             }
         }
     };
-    let mut out = io::stdout().lock();
-    out.write_all(&bytes)?;
-    out.flush()?;
+    output::print_document(&bytes)?;
     Ok(Ended::Done)
 }
 

@@ -30,7 +30,7 @@ struct Step<'a> {
 }
 
 pub(crate) fn run(args: &HistoryArgs) -> anyhow::Result<Ended> {
-    let Places { env, .. } = Places::new();
+    let Places { env, .. } = Places::of([args.dir.as_path()]);
     let url = WebUrl::parse(&args.url)?;
     let session = Repository::open(&env, &args.dir)?.session(plain_options())?;
     let all = instances(&session, &url)?;
@@ -111,7 +111,8 @@ impl Texts<'_> {
             Ok(response) => response,
             Err(error) => {
                 self.unread += 1;
-                say!("warning: the instance of {} cannot be read: {error:#}", instance.time());
+                let error = format!("{error:#}");
+                say!("warning: the instance of {} cannot be read: {}", instance.time(), output::line(&error));
                 return Ok(None);
             }
         };
@@ -146,13 +147,13 @@ fn told(step: &Step<'_>) -> String {
         (Some(true), Some(distance)) => format!("changed, {distance} of 64 bits of its sketch"),
         (Some(true), None) => "changed".to_owned(),
     };
-    let kind = step.instance.mime_type.as_deref().unwrap_or("-");
+    let kind = output::line(step.instance.mime_type.as_deref().unwrap_or("-"));
     let mut out = format!(
         "{:>3}  {}  {}  {:<9} {:>9} B  {kind}  {change}\n",
         step.number, step.time, step.instance.status, step.instance.record_type, step.instance.length
     );
     for line in step.diff.iter().flatten() {
-        out += &format!("       {line}\n");
+        out += &format!("       {}\n", output::line(line));
     }
     out
 }

@@ -7,27 +7,31 @@ use std::path::{Component, Path, PathBuf};
 use anyhow::Context;
 use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressStyle};
 use mattock_crawl::SavedCrawl;
-use mattock_env::{Env, UnixTime, is_url};
+use mattock_env::{Env, Reach, Trusted, UnixTime, is_url};
 use mattock_index::{Foreign, ImportOptions, Imported, Manifest, Untaken};
 
 use crate::args::repository::ImportArgs;
 use crate::exit::{Ended, Usage};
 use crate::output;
 use crate::places::{self, Places};
-use crate::progress;
+use crate::progress::{self, Says as _};
 use crate::repository::name_of;
+use crate::signals::Patience;
 
 /// A file counts once all of it does, so nothing is half-way.
 const STOPPED: &str = "Stopped: the same command goes on, and reads again what was not read to its end.";
 
 pub(crate) fn run(args: &ImportArgs) -> anyhow::Result<Ended> {
-    let Places { env, .. } = Places::new();
+    let mut places = Places::of([args.dir.as_path()]);
     let root = places::absolute(&args.dir)?;
-    let cancel = progress::interruptible();
+    let straight = |path: &PathBuf| anyhow::Ok(straight(&places::absolute(path)?));
+    let archives: Vec<PathBuf> = args.archives.iter().map(straight).collect::<anyhow::Result<_>>()?;
+    places.read_also(&archives);
+    let Places { env, .. } = places;
+    let cancel = progress::interruptible(Patience::with(args.archives.iter().chain([&args.dir])));
     let (mut foreign, mut uncopied) = (Vec::new(), Vec::new());
     let (mut total, mut untold) = (0, 0);
-    for path in &args.archives {
-        let path = straight(&places::absolute(path)?);
+    for path in archives {
         let found = env.files.entry(&path).with_context(|| path.display().to_string())?;
         let entry = found.ok_or_else(|| Usage(format!("there is no file {}", path.display())))?;
         if entry.is_dir {
@@ -56,6 +60,7 @@ pub(crate) fn run(args: &ImportArgs) -> anyhow::Result<Ended> {
         }
     }
     env.files.create_dir_all(&root).with_context(|| format!("cannot make {}", root.display()))?;
+    stand_for(&env, &root, &foreign);
     let style =
         ProgressStyle::with_template("{bar:30} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left  {msg}");
     let bar = ProgressBar::new(total).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
@@ -72,7 +77,7 @@ pub(crate) fn run(args: &ImportArgs) -> anyhow::Result<Ended> {
         if one.name != file {
             file.clone_from(&one.name);
             before = 0;
-            bar.set_message(one.path.file_name().unwrap_or_default().to_string_lossy().into_owned());
+            bar.says(one.path.file_name().unwrap_or_default().to_string_lossy());
         }
         progress::stop_if(&cancel, &bar, STOPPED);
         bar.inc(offset.saturating_sub(before));
@@ -100,13 +105,30 @@ pub(crate) fn run(args: &ImportArgs) -> anyhow::Result<Ended> {
     })
 }
 
+/// Remembers that this user has named these archives, so that they can be read where they lie.
+fn stand_for(env: &Env, root: &Path, foreign: &[Foreign]) {
+    let elsewhere = foreign.iter().filter(|one| !is_url(root) && Path::new(&one.name) == one.path);
+    let reaches_of = |one: &Foreign| {
+        let server = is_url(&one.path).then(|| places::named_server(&one.name));
+        [Some(places::archive(&one.name)), server].into_iter().flatten()
+    };
+    let reaches: Vec<Reach> = elsewhere.flat_map(reaches_of).collect();
+    if let Err(error) = Trusted::read(&env.user, &env.files, root).confirm(&reaches) {
+        say!(
+            "warning: that you have imported archives which lie elsewhere cannot be remembered, and to read them takes --trust: {error}"
+        );
+    }
+}
+
 /// The same path without steps back: names of archives are told to others, to whom they would mean something else.
+#[expect(clippy::disallowed_methods, reason = "the user has typed the path, links included")]
 fn straight(path: &Path) -> PathBuf {
     let has_steps = !is_url(path) && path.components().any(|part| part == Component::ParentDir);
     has_steps.then(|| path.canonicalize().ok()).flatten().unwrap_or_else(|| path.to_path_buf())
 }
 
 /// Whether the crawl that has its documents in the repository wrote this file. Imports have put copies beside it in earlier versions.
+#[expect(clippy::disallowed_methods, reason = "the user has typed the path, links included")]
 fn is_own(env: &Env, root: &Path, path: &Path) -> bool {
     let is_imported = |manifest: Manifest| {
         let name = path.strip_prefix(root).ok().and_then(Path::to_str);
@@ -146,7 +168,8 @@ fn told(imported: &Imported, bytes: u64, args: &ImportArgs) -> String {
         out += &format!("{} file(s) were there already\n", imported.known);
     }
     for untaken in imported.untaken.iter().take(10) {
-        out += &format!("warning: {} at {}: {}\n", untaken.file, untaken.offset, untaken.why);
+        let warning = format!("{} at {}: {}", untaken.file, untaken.offset, untaken.why);
+        out += &format!("warning: {}\n", output::line(&warning));
     }
     if imported.untaken_count > 10 {
         out += &format!("warning: and {} more\n", imported.untaken_count - 10);

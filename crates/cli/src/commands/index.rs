@@ -9,15 +9,17 @@ use mattock_query::Cancel;
 
 use crate::args::repository::IndexArgs;
 use crate::exit::{Ended, Usage};
+use crate::output;
 use crate::places::{self, Places};
-use crate::progress;
+use crate::progress::{self, Says as _};
 use crate::repository::{Repository, name_of};
+use crate::signals::Patience;
 
 /// New parts count once all of them are there.
 const STOPPED: &str = "Stopped: the parts are as they were, and the same command begins again.";
 
 pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Ended> {
-    let Places { env, .. } = Places::new();
+    let Places { env, .. } = Places::of([args.dir.as_path()]);
     let is_published = || Manifest::read(&env.files, &args.dir).is_ok_and(|list| !list.origin.is_empty());
     if args.rebuild && (is_url(&args.dir) || is_published()) {
         let message = "what was published has no ledgers: rebuild the index of the crawl's directory, and publish it again";
@@ -26,7 +28,7 @@ pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Ended> {
     let recovered = if args.rebuild { recover(&env, &args.dir)? } else { None };
     let repository = Repository::open(&env, &args.dir)?;
     let bar = ProgressBar::new_spinner();
-    let cancel = progress::interruptible();
+    let cancel = progress::interruptible(Patience::Long);
     let is_all_there = !args.rebuild || import_again(&env, &args.dir, &cancel, &bar)?;
     let stopped = match args.rebuild {
         true => STOPPED,
@@ -35,7 +37,7 @@ pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Ended> {
     let progress = |rows| {
         progress::stop_if(&cancel, &bar, stopped);
         bar.inc(rows);
-        bar.set_message(format!("{} rows", HumanCount(bar.position())));
+        bar.says(format!("{} rows", HumanCount(bar.position())));
     };
     let updated = match args.rebuild {
         // What the list was made of is all there is.
@@ -94,7 +96,8 @@ fn import_again(env: &Env, dir: &Path, cancel: &Cancel, bar: &ProgressBar) -> an
     let Some(imported) = imported else { return Ok(true) };
     say!("{} instances of {} file(s) are there again", HumanCount(imported.instances), imported.files);
     for untaken in imported.untaken.iter().take(10) {
-        say!("warning: {} at {}: {}", untaken.file, untaken.offset, untaken.why);
+        let warning = format!("{} at {}: {}", untaken.file, untaken.offset, untaken.why);
+        say!("warning: {}", output::line(&warning));
     }
     for path in imported.lost.iter().take(10) {
         say!("warning: {} cannot be read, and its rows are lost until it can", path.display());

@@ -12,10 +12,11 @@ use serde::Serialize;
 use crate::args::lab::{LabArgs, LabBeastArgs, LabCommand, LabStarArgs};
 use crate::exit::{Ended, Usage};
 use crate::output;
+use crate::places;
 use crate::settings::check_directory;
 
 pub(crate) fn run(args: LabArgs) -> anyhow::Result<Ended> {
-    let env = Env::real();
+    let env = places::unbound();
     match args.command {
         LabCommand::Beast(args) => beast(&env, &args)?,
         LabCommand::Star(args) => star(&env, &args)?,

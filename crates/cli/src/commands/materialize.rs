@@ -1,20 +1,20 @@
 //! `mattock materialize`: keeps a column that is costly to compute, or forgets it.
 
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
-use mattock_query::Cancel;
 
 use crate::args::repository::MaterializeArgs;
 use crate::exit::{Ended, Usage};
 use crate::places::Places;
+use crate::progress::{self, Says as _};
 use crate::repository::{Repository, options};
-use crate::signals;
+use crate::signals::Patience;
 
 pub(crate) fn run(args: &MaterializeArgs) -> anyhow::Result<Ended> {
     if args.ask.engine.as_of.is_some() || args.ask.engine.inserted_by.is_some() {
         let message = "a column is kept for all documents: leave out --as-of and --inserted-by";
         return Err(Usage(message.into()).into());
     }
-    let Places { env, .. } = Places::new();
+    let Places { env, .. } = Places::of([args.dir.as_path()]);
     let repository = Repository::open(&env, &args.dir)?;
     let session = repository.session(options(&env, &args.ask, &args.dir, &args.column)?)?;
     if args.drop {
@@ -27,9 +27,7 @@ pub(crate) fn run(args: &MaterializeArgs) -> anyhow::Result<Ended> {
         }
         return Ok(Ended::Done);
     }
-    let cancel = Cancel::new();
-    let watched = cancel.clone();
-    signals::when_interrupted(move || watched.cancel());
+    let cancel = progress::interruptible(Patience::Long);
     let style = ProgressStyle::with_template("{bar:30} {bytes} of {total_bytes}, {eta} left  {msg}");
     let bar = ProgressBar::new(1).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
     let kept = session.materialize(
@@ -37,7 +35,7 @@ pub(crate) fn run(args: &MaterializeArgs) -> anyhow::Result<Ended> {
         &mut |progress| {
             bar.set_length(progress.bytes_total.unwrap_or(1).max(1));
             bar.set_position(progress.bytes);
-            bar.set_message(format!("{} documents", HumanCount(progress.documents)));
+            bar.says(format!("{} documents", HumanCount(progress.documents)));
         },
         &cancel,
     )?;

@@ -1,22 +1,24 @@
 //! `mattock query`: asks a repository, and writes the answer.
 
 use std::io::{self, Read};
+use std::path::PathBuf;
 
 use indicatif::{HumanBytes, HumanCount, HumanDuration, ProgressBar};
-use mattock_env::{Env, is_url};
+use mattock_env::is_url;
 use mattock_query::sink::{FilesSink, Sink};
 use mattock_query::{Dates, Failures, Language, Progress, Query, QueryError, Report};
 
 use crate::args::repository::{Format, QueryArgs};
 use crate::exit::{Ended, Usage};
 use crate::output;
-use crate::places::Places;
-use crate::progress;
+use crate::places::{self, Places};
+use crate::progress::{self, Says as _};
 use crate::repository::{Repository, options};
 use crate::rows;
+use crate::signals::Patience;
 
 pub(crate) fn run(args: &QueryArgs) -> anyhow::Result<Ended> {
-    let places = Places::new();
+    let places = Places::of([&args.dir].into_iter().chain(&args.features.dir).map(PathBuf::as_path));
     let env = &places.env;
     let text = match args.query.as_str() {
         "-" => {
@@ -46,7 +48,7 @@ pub(crate) fn run(args: &QueryArgs) -> anyhow::Result<Ended> {
         if !one && args.output.is_some() {
             return Err(Usage("several queries do not go into one file: write them one by one".into()).into());
         }
-        let report = ask(env, args, query)?;
+        let report = ask(args, query)?;
         if report.cancelled {
             ended = Ended::Interrupted;
             break;
@@ -65,8 +67,8 @@ pub(crate) fn run(args: &QueryArgs) -> anyhow::Result<Ended> {
     Ok(ended)
 }
 
-fn ask(env: &Env, args: &QueryArgs, query: Query) -> anyhow::Result<Report> {
-    let cancel = progress::interruptible();
+fn ask(args: &QueryArgs, query: Query) -> anyhow::Result<Report> {
+    let cancel = progress::interruptible(Patience::with([&args.dir]));
     let mut sink: Box<dyn Sink> = match args.format {
         Some(Format::Files) => {
             let directory =
@@ -74,9 +76,9 @@ fn ask(env: &Env, args: &QueryArgs, query: Query) -> anyhow::Result<Report> {
             if is_url(directory) {
                 return Err(Usage("say which directory of this machine with --output".into()).into());
             }
-            Box::new(FilesSink::new(&env.files, directory))
+            Box::new(FilesSink::new(&places::named(), directory))
         }
-        format => rows::sink(env, format.and_then(Format::of_rows), args.output.as_deref())?,
+        format => rows::sink(format.and_then(Format::of_rows), args.safe, args.output.as_deref())?,
     };
     if !args.quiet && !query.seeds().is_empty() {
         say!("{}", sampled(query.seeds(), query.dates()));
@@ -110,7 +112,7 @@ pub(crate) fn shown(bar: &ProgressBar, progress: &Progress) {
     if let Some(total) = progress.bytes_total {
         bar.set_length(total.max(1));
         bar.set_position(progress.bytes);
-        bar.set_message(format!(
+        bar.says(format!(
             "{} rows, {} of {} documents, {} of {}, {} left",
             HumanCount(progress.rows),
             HumanCount(progress.documents),
@@ -120,11 +122,7 @@ pub(crate) fn shown(bar: &ProgressBar, progress: &Progress) {
             HumanDuration(bar.eta())
         ));
     } else {
-        bar.set_message(format!(
-            "{} rows, {} documents",
-            HumanCount(progress.rows),
-            HumanCount(progress.documents)
-        ));
+        bar.says(format!("{} rows, {} documents", HumanCount(progress.rows), HumanCount(progress.documents)));
     }
 }
 
@@ -154,15 +152,21 @@ pub(crate) fn failures(report: &Report) -> String {
             "warning: `{}` failed for {} document(s), whose values are null, like {}\n",
             failed.column,
             HumanCount(failed.count),
-            failed.example
+            output::line(&failed.example)
         )
     };
     let partial = report.partial.iter().map(|partial| {
         format!(
             "warning: of {} document(s) only a part could be decoded, like {}\n",
             HumanCount(partial.count),
-            partial.example
+            output::line(&partial.example)
         )
     });
-    report.failures.iter().map(line).chain(partial).collect()
+    let lost = (report.blocks_lost > 0).then(|| {
+        format!(
+            "warning: {} block(s) of ledgers cannot be read, and their rows of `outcomes` are missing: `mattock check` says more\n",
+            HumanCount(report.blocks_lost)
+        )
+    });
+    report.failures.iter().map(line).chain(partial).chain(lost).collect()
 }

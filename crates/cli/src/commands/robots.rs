@@ -1,11 +1,11 @@
 //! `mattock robots`
 
 use mattock_crawl::RawConfig;
-use mattock_env::Env;
 use mattock_weburl::WebUrl;
 
 use crate::args::probe::{CheckArgs, RobotsArgs, RobotsCommand};
 use crate::exit::{Ended, Usage};
+use crate::places;
 use crate::{output, probe, settings};
 
 pub(crate) fn run(args: RobotsArgs) -> anyhow::Result<Ended> {
@@ -15,9 +15,9 @@ pub(crate) fn run(args: RobotsArgs) -> anyhow::Result<Ended> {
 }
 
 fn check(args: &CheckArgs) -> anyhow::Result<Ended> {
-    let env = Env::real();
-    let config = settings::asked(&env, RawConfig::default(), &args.network)?.check()?;
+    let env = places::unbound();
     let url = WebUrl::parse(&args.url)?;
+    let config = settings::asked(RawConfig::default(), &args.network, Some(&url))?.check()?;
     let agent = agent(args.agent.as_deref().unwrap_or(&config.product))?;
     let report = match &args.file {
         Some(path) => {

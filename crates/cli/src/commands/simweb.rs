@@ -15,27 +15,28 @@ use mattock_simweb::{
 use crate::args::simweb::{AuditArgs, ServeArgs, SimwebArgs, SimwebCommand, TruthArgs, WorldArgs};
 use crate::exit::{Ended, Usage, read_named};
 use crate::output;
+use crate::places;
 use crate::shell::{program, quoted};
 use crate::signals::Interrupts;
 
 pub(crate) fn run(args: SimwebArgs) -> anyhow::Result<Ended> {
-    let env = Env::real();
+    let env = places::unbound();
     match args.command {
         SimwebCommand::Serve(args) => serve_world(&env, &args),
-        SimwebCommand::Truth(args) => truth(&env, &args),
+        SimwebCommand::Truth(args) => truth(&args),
         SimwebCommand::Audit(args) => judge(&env, &args),
         SimwebCommand::Params(args) => {
-            output::print(&Params::example_toml(args.preset))?;
+            output::print_data(&Params::example_toml(args.preset))?;
             Ok(Ended::Done)
         }
     }
 }
 
-fn world(env: &Env, args: &WorldArgs) -> anyhow::Result<World> {
+fn world(args: &WorldArgs) -> anyhow::Result<World> {
     let params = match &args.params {
         None => Params::preset(args.preset),
         Some(path) => {
-            let text = read_named(env, path)?;
+            let text = read_named(path)?;
             check_keys(&text, path)?;
             Params::from_toml(&text).with_context(|| path.display().to_string())?
         }
@@ -65,7 +66,7 @@ fn delay_ms(text: &str) -> anyhow::Result<u64> {
 }
 
 fn serve_world(env: &Env, args: &ServeArgs) -> anyhow::Result<Ended> {
-    let world = world(env, &args.world)?;
+    let world = world(&args.world)?;
     let delay = parse_duration(&args.delay).map_err(Usage)?;
     let options = ServeOptions {
         http_port: args.http_port,
@@ -81,7 +82,7 @@ fn serve_world(env: &Env, args: &ServeArgs) -> anyhow::Result<Ended> {
         let server = serve(env, Arc::new(world), options, log).await?;
         let (dns, port) = (server.dns_address(), server.http_port());
         let command = crawl_command(&seeds, dns, port, &format_duration(delay), Path::new("simweb-crawl"));
-        output::print(&format!("{command}\n"))?;
+        output::print_data(&format!("{command}\n"))?;
         say!("Serving until Ctrl-C. The command above crawls it from another terminal.");
         if program() != "mattock" {
             say!("(`mattock` is {} here.)", program());
@@ -103,15 +104,15 @@ fn audit_log(env: &Env, path: &Path, world: &World, delay_ms: u64) -> anyhow::Re
     Ok(AuditLog::create(env, path, &header)?)
 }
 
-fn truth(env: &Env, args: &TruthArgs) -> anyhow::Result<Ended> {
-    let truth = world(env, &args.world)?.truth(args.limit)?;
+fn truth(args: &TruthArgs) -> anyhow::Result<Ended> {
+    let truth = world(&args.world)?.truth(args.limit)?;
     if args.json {
         output::print_json(&truth)?;
     } else {
-        output::print(&format!("{truth}\n"))?;
+        output::print_data(&format!("{truth}\n"))?;
     }
     if args.pages {
-        output::print(&truth.pages.iter().fold(String::new(), |text, page| text + page + "\n"))?;
+        output::print_data(&truth.pages.iter().fold(String::new(), |text, page| text + page + "\n"))?;
     }
     Ok(Ended::Done)
 }
@@ -123,7 +124,7 @@ fn judge(env: &Env, args: &AuditArgs) -> anyhow::Result<Ended> {
     if args.json {
         output::print_json(&report)?;
     } else {
-        output::print(&report.to_string())?;
+        output::print_data(&report.to_string())?;
     }
     Ok(if is_innocent(&report, asked.is_some()) { Ended::Done } else { Ended::Failed })
 }

@@ -2,17 +2,17 @@
 
 use indicatif::{HumanBytes, HumanCount};
 use mattock_crawl::{Stalls, Status};
-use mattock_env::Env;
 
 use crate::args::look::StallsArgs;
 use crate::exit::Ended;
 use crate::output;
+use crate::places;
 
 /// Hosts that are shown.
 const HOSTS: usize = 3;
 
 pub(crate) fn run(args: &StallsArgs) -> anyhow::Result<Ended> {
-    let stalls = mattock_crawl::stalls(&Env::real(), &args.dir)?;
+    let stalls = mattock_crawl::stalls(&places::bound([args.dir.as_path()]), &args.dir)?;
     if args.json {
         output::print_json(&stalls)?;
     } else {
@@ -23,7 +23,7 @@ pub(crate) fn run(args: &StallsArgs) -> anyhow::Result<Ended> {
 
 fn explained(stalls: &Stalls) -> String {
     let mut out = format!("{}\n", stalls.sentence);
-    let mut line = |heading: &str, text: String| out += &format!("  {heading:<12}{text}\n");
+    let mut line = |heading: &str, text: String| out += &format!("  {heading:<12}{}\n", output::line(&text));
     if let Some(live) = &stalls.live {
         now(live, &mut line);
     }

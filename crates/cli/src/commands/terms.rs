@@ -23,6 +23,7 @@ use crate::places::Places;
 use crate::progress;
 use crate::repository::{Repository, options};
 use crate::rows::{Cell, Kind, Rows};
+use crate::signals::Patience;
 
 /// What is open.
 struct Opened {
@@ -35,7 +36,8 @@ struct Opened {
 }
 
 pub(crate) fn run(args: &TermsArgs) -> anyhow::Result<Ended> {
-    let Places { env, .. } = Places::new();
+    let Places { env, .. } =
+        Places::of([&args.dir].into_iter().chain(&args.features.dir).map(PathBuf::as_path));
     let dir = args.features.dir.as_ref().unwrap_or(&args.dir).clone();
     if is_url(&dir) {
         let message =
@@ -141,7 +143,7 @@ fn query_terms(args: &TermsArgs, opened: &Opened, text: &str) -> anyhow::Result<
             if args.sql { "url" } else { "name" }
         ))
     })?;
-    let cancel = progress::interruptible();
+    let cancel = progress::interruptible(Patience::with([&args.dir]));
     let mut sink = Pages { urls: &opened.urls, column, found: &mut pages, unknown: 0 };
     let report = query.run(&mut sink, &mut |_| {}, &cancel)?;
     let unknown = sink.unknown;
@@ -233,7 +235,7 @@ fn term_rows(args: &TermsArgs, opened: &Opened, telling: &[Telling]) -> anyhow::
         ("pages", Kind::Integer),
         ("documents", Kind::Integer),
     ];
-    let mut rows = Rows::begin(&opened.env, &args.rows, &columns)?;
+    let mut rows = Rows::begin(&args.rows, &columns)?;
     for telling in telling {
         let (term, documents) = opened.terms.vocabulary().term(telling.term).unwrap_or_default();
         rows.push(&[
@@ -254,7 +256,7 @@ fn similar_pages(args: &TermsArgs, opened: &Opened, text: &str) -> anyhow::Resul
     })?;
     let threads = args.ask.engine.threads.unwrap_or_else(threads).max(1);
     let found = similar(&opened.terms, &vector, Some(page), args.count, threads)?;
-    let mut rows = Rows::begin(&opened.env, &args.rows, &[("cosine", Kind::Float), ("url", Kind::Text)])?;
+    let mut rows = Rows::begin(&args.rows, &[("cosine", Kind::Float), ("url", Kind::Text)])?;
     for similar in found {
         let url = opened.urls.url(similar.page)?.unwrap_or_default();
         rows.push(&[Cell::Float(rounded(similar.cosine)), Cell::Text(&url)])?;

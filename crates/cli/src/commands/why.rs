@@ -2,16 +2,17 @@
 
 use indicatif::HumanCount;
 use mattock_crawl::{Answer, Instance, Known, RobotsVerdict, Why};
-use mattock_env::{Env, UnixTime};
+use mattock_env::UnixTime;
 use mattock_weburl::WebUrl;
 
 use crate::args::look::WhyArgs;
 use crate::exit::Ended;
 use crate::output;
+use crate::places;
 
 pub(crate) fn run(args: &WhyArgs) -> anyhow::Result<Ended> {
     let urls = args.urls.iter().map(|url| WebUrl::parse(url)).collect::<Result<Vec<_>, _>>()?;
-    let answers = mattock_crawl::why(&Env::real(), &args.dir, &urls)?;
+    let answers = mattock_crawl::why(&places::bound([args.dir.as_path()]), &args.dir, &urls)?;
     for (index, why) in answers.iter().enumerate() {
         if args.json {
             output::print_json(why)?;
@@ -26,7 +27,7 @@ pub(crate) fn run(args: &WhyArgs) -> anyhow::Result<Ended> {
 /// A line with a heading in front; none for an empty text.
 fn line(out: &mut String, heading: &str, text: &str) {
     if !text.is_empty() {
-        *out += &format!("  {heading:<12}{text}\n");
+        *out += &format!("  {heading:<12}{}\n", output::line(text));
     }
 }
 

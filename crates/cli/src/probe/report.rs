@@ -1,5 +1,6 @@
 //! All that one fetch showed, in the order of its steps; serialised it is what `mattock fetch --json` prints.
 
+use mattock_secret::without_login;
 use mattock_weburl::WebUrl;
 use serde::Serialize;
 
@@ -35,7 +36,7 @@ pub(crate) struct Identity {
 impl Identity {
     pub(crate) fn of(given: &str, url: &WebUrl) -> Identity {
         Identity {
-            given: given.to_owned(),
+            given: without_login(given),
             canonical: url.as_str().to_owned(),
             host: url.host().to_owned(),
             domain: url.domain().to_owned(),

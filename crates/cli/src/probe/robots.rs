@@ -12,6 +12,8 @@ use super::text::ms;
 
 /// RFC 9309, 2.3.1.2: at least five redirects are followed.
 const HOPS_MAX: usize = 5;
+/// Hosts whose rules are asked for whether another one's robots.txt may be there, one after the other.
+const HOSTS_MAX: usize = 2;
 
 /// What robots.txt says about a URL.
 #[derive(Debug, Serialize)]
@@ -66,6 +68,11 @@ pub(crate) fn of_file(url: &WebUrl, name: &str, body: Vec<u8>, agent: &str) -> R
 
 /// Asks the URL's host.
 pub(crate) async fn of_host(env: &Env, config: &Config, url: &WebUrl, agent: &str) -> RobotsReport {
+    asked(env, config, url, agent, 0).await
+}
+
+/// The same, `depth` hosts away from the one whose rules are wanted.
+async fn asked(env: &Env, config: &Config, url: &WebUrl, agent: &str, depth: usize) -> RobotsReport {
     let client = Client::new(env, config.client_options());
     let mut requests = Vec::new();
     let mut next = WebUrl::parse(&format!("{}/robots.txt", url.host())).ok();
@@ -78,14 +85,26 @@ pub(crate) async fn of_host(env: &Env, config: &Config, url: &WebUrl, agent: &st
             address: exchange.address.map(|address| address.to_string()),
             ms: ms(exchange.finished.since(exchange.begun)),
         });
+        rules = learned(&exchange, &config.limits.decode);
         if let Some(Redirect::To(target)) = exchange.redirect(&asked)
             && requests.len() <= HOPS_MAX
         {
-            next = Some(target);
+            if target.host() == url.host() || Box::pin(invites(env, config, &target, agent, depth)).await {
+                next = Some(target);
+            } else {
+                let why =
+                    format!("{}: it leads to {}, which that host forbids", exchange.outcome, target.as_str());
+                rules = Rules::Closed(DisallowReason::RefusedRedirect, why);
+            }
         }
-        rules = learned(&exchange, &config.limits.decode);
     }
     RobotsReport { requests, ..judge(url, rules, agent) }
+}
+
+/// Whether a robots.txt of another host may be sought there: its own is for everybody, anything else is its rules' matter.
+async fn invites(env: &Env, config: &Config, target: &WebUrl, agent: &str, depth: usize) -> bool {
+    target.path_and_query() == "/robots.txt"
+        || depth < HOSTS_MAX && asked(env, config, target, agent, depth + 1).await.allowed
 }
 
 fn learned(exchange: &Exchange, limits: &DecodeLimits) -> Rules {

@@ -2,22 +2,11 @@
 
 use std::time::Duration;
 
-/// Text without control characters: they are shown as escapes. Bytes that are no UTF-8 become replacement characters.
-pub(super) fn printable(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).chars().fold(String::new(), |mut text, c| {
-        if is_harmless(c) {
-            text.push(c);
-        } else {
-            text.extend(c.escape_default());
-        }
-        text
-    })
-}
+use mattock_printable::{Layout, terminal_bytes};
 
-/// Controls move the cursor, and the marks of writing direction rearrange what was written.
-fn is_harmless(c: char) -> bool {
-    !c.is_control()
-        && !matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+/// A text of a server on one line, also for programs: bytes that are no UTF-8 become replacement characters.
+pub(super) fn printable(bytes: &[u8]) -> String {
+    terminal_bytes(bytes, Layout::Line).into_owned()
 }
 
 /// Milliseconds to three digits: finer ones are noise.

@@ -108,7 +108,7 @@ fn a_repository_has_its_own_and_keeps_them() {
     assert!(stderr(&query).contains("`even_bytes` failed for 1 document(s)"), "{query:?}");
     let list = scratch.mattock(&["analyzer", "list", "pages"]);
     let listed = String::from_utf8_lossy(&list.stdout);
-    assert!(listed.contains("\neven_bytes     Integer      version wasm1_"), "{listed}");
+    assert!(listed.contains("\neven_bytes     Integer      version wasm2_"), "{listed}");
     assert!(list.status.code() == Some(1) && stderr(&list).contains("broken.wasm"), "{list:?}");
 }
 

@@ -159,7 +159,7 @@ fn a_checkpoint_that_was_there_is_missed() {
     scratch.snapshot("check_proved", &["check", "c"]);
     let archive = || files.list(&scratch.path().join("c/warc")).expect("there is an archive");
     let before = archive();
-    let refused = scratch.mattock(&["crawl", "--out", "c"]);
+    let refused = scratch.mattock(&["crawl", "--out", "c", "--trust"]);
     let said = String::from_utf8_lossy(&refused.stderr);
     assert!(!refused.status.success() && said.contains("CHECKPOINT: it is missing"), "{said}");
     assert_eq!(archive(), before);
@@ -185,4 +185,37 @@ fn what_is_kept_of_a_crawl_without_its_state_is_checked() {
     scratch.snapshot("check_kept_damaged", &["check", "c"]);
     Files::real().remove_dir_all(&scratch.path().join("c/index")).expect("it can be removed");
     scratch.snapshot("check_kept_alone", &["check", "c"]);
+}
+
+#[test]
+fn a_query_says_that_outcomes_are_missing() {
+    let scratch = crawl("check_outcomes");
+    let ask = || scratch.mattock(&["query", "c", "--sql", "select count(*) as n from outcomes"]);
+    let sound = ask();
+    assert!(sound.status.success() && !String::from_utf8_lossy(&sound.stderr).contains("warning"));
+    damage(&scratch, "state/ledger/1", 300);
+    let output = ask();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("their rows of `outcomes` are missing: `mattock check` says more"), "{said}");
+    assert_ne!(output.stdout, sound.stdout);
+}
+
+#[test]
+fn a_query_does_not_answer_from_a_damaged_part() {
+    let scratch = crawl("check_part");
+    assert!(scratch.mattock(&["index", "c"]).status.success());
+    let ask = || scratch.mattock(&["query", "c", "--sql", "select * from documents order by url", "--quiet"]);
+    let sound = ask();
+    assert!(sound.status.success());
+    let length = Files::real().read(&scratch.path().join("c/index/part-000001.parquet")).unwrap().len();
+    // Of the first page, of one in the middle, and of statistics, where nothing is compressed.
+    for at in [40, length / 2, length - 3000, length - 300] {
+        damage(&scratch, "index/part-000001.parquet", at);
+        let output = ask();
+        let said = String::from_utf8_lossy(&output.stderr);
+        let is_told = !output.status.success() && said.contains("is damaged: its checksum is wrong");
+        assert!(is_told || output.stdout == sound.stdout, "byte {at}: {said}");
+        assert!(!said.contains("panicked"), "{said}");
+        damage(&scratch, "index/part-000001.parquet", at);
+    }
 }

@@ -2,8 +2,11 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 
+use mattock_env::Files;
 use serde_json::Value;
 
 use crate::process::{MATTOCK, Running, Scratch, read};
@@ -14,6 +17,7 @@ struct Crawl {
     child: Running,
     /// Where its console is.
     address: String,
+    token: String,
 }
 
 impl Crawl {
@@ -26,24 +30,34 @@ impl Crawl {
         let stderr = child.stderr.take().expect("it is piped");
         let mut lines = BufReader::new(stderr).lines();
         let mut told = String::new();
-        let address = loop {
+        let (address, token) = loop {
             let line =
                 lines.next().unwrap_or_else(|| panic!("it ended without a console: {told}")).expect("text");
-            if let Some(address) = line.strip_prefix("Console: http://") {
-                break address.trim_end_matches('/').to_owned();
+            if let Some(url) = line.strip_prefix("Console: http://") {
+                // A token that was given is not told.
+                let (address, rest) = url.split_once('/').expect("a path");
+                break (address.to_owned(), rest.trim_start_matches("?token=").to_owned());
             }
             told += &line;
         };
         // Somebody must read on, or it stands still.
         std::thread::spawn(move || lines.for_each(drop));
-        Crawl { child: Running(child), address }
+        Crawl { child: Running(child), address, token }
+    }
+
+    fn get(&self, path: &str) -> (u16, String) {
+        self.get_with(&self.token, path)
     }
 
     #[expect(clippy::disallowed_methods, reason = "a client of a real server needs a real connection")]
-    fn get(&self, path: &str) -> (u16, String) {
+    fn get_with(&self, token: &str, path: &str) -> (u16, String) {
         let mut stream = TcpStream::connect(&self.address).expect("it listens");
-        write!(stream, "GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", self.address)
-            .expect("sent");
+        let host = &self.address;
+        write!(
+            stream,
+            "GET {path} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\r\n"
+        )
+        .expect("sent");
         let mut text = String::new();
         stream.read_to_string(&mut text).expect("answered");
         let (head, body) = text.split_once("\r\n\r\n").expect("HTTP");
@@ -67,6 +81,7 @@ fn json(scratch: &Scratch, arguments: &[&str]) -> Value {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "modes of files are looked at past our own door")]
 fn a_running_crawl_does_as_it_is_told() {
     let scratch = Scratch::new("ctl-told");
     let served = Served::start(11, "2s", 20);
@@ -120,6 +135,11 @@ fn a_running_crawl_does_as_it_is_told() {
     assert_eq!(wrong.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&wrong.stderr).contains("politeness.delay"), "it names the nearest");
 
+    let file = scratch.path().join("crawl/state/console-token");
+    assert_eq!(read(&file), crawl.token, "programs on this machine find the token");
+    let mode = std::fs::symlink_metadata(&file).expect("it is there").permissions().mode();
+    assert_eq!((mode & 0o777, crawl.token.len()), (0o600, 32));
+    assert_eq!(crawl.get_with("0123456789abcdef0123456789abcdef", "/healthz").0, 401);
     assert_eq!(crawl.get("/healthz"), (200, r#"{"running":true,"status":"running"}"#.to_owned()));
     let (status, metrics) = crawl.get("/metrics");
     assert!(status == 200 && metrics.contains("\nmattock_crawl_pages_total "), "{metrics}");
@@ -132,16 +152,59 @@ fn a_running_crawl_does_as_it_is_told() {
 
     assert!(said(&ctl(&scratch, &["stop", "--wait"])).contains("everything is saved"));
     assert_eq!(crawl.child.end(), Some(130));
-    assert!(!scratch.is_there("crawl/control.sock"));
+    assert!(!scratch.is_there("crawl/control.sock") && !scratch.is_there("crawl/state/console-token"));
     let gone = ctl(&scratch, &["status"]);
     assert_eq!(gone.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&gone.stderr).contains("no crawl is running in crawl; start it with"));
 }
 
+/// The files below a directory in which a text is.
+fn files_with(directory: &Path, text: &str) -> Vec<PathBuf> {
+    let files = Files::real();
+    let mut found = Vec::new();
+    for entry in files.list(directory).expect("it can be listed") {
+        let path = directory.join(&entry.name);
+        match entry.is_dir {
+            true => found.extend(files_with(&path, text)),
+            // The socket cannot be read.
+            false if files.is_special(&path).expect("it is there") => {}
+            false => {
+                let bytes = files.read(&path).expect("it can be read");
+                found.extend(
+                    bytes.windows(text.len()).any(|window| window == text.as_bytes()).then_some(path),
+                );
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn a_token_is_left_nowhere_but_in_its_file() {
+    let scratch = Scratch::new("ctl-token");
+    let served = Served::start(11, "2s", 20);
+    let given = "planted-token-0123456789";
+    for more in [&["--console-token", given][..], &[]] {
+        let crawl = Crawl::begin(&scratch, &served, more);
+        assert_eq!(crawl.token.is_empty(), !more.is_empty());
+        let token = if more.is_empty() { &crawl.token } else { given };
+        assert_eq!(crawl.get_with(token, "/healthz").0, 200);
+        assert!(said(&ctl(&scratch, &["checkpoint", "--wait"])).contains("is made"));
+        let own = scratch.path().join("crawl/state/console-token");
+        let expected = if more.is_empty() { vec![own] } else { vec![] };
+        assert_eq!(files_with(scratch.path(), token), expected);
+        said(&ctl(&scratch, &["stop", "--wait"]));
+        assert_eq!(crawl.child.end(), Some(130));
+        assert_eq!(files_with(scratch.path(), token), Vec::<PathBuf>::new());
+    }
+}
+
 #[test]
 fn the_open_network_needs_a_token() {
     let scratch = Scratch::new("ctl-open");
-    let refused = scratch.mattock(&["crawl", "--out", "x", "--console", "0.0.0.0:0", "http://localhost/"]);
+    let open =
+        ["crawl", "--out", "x", "--console", "0.0.0.0:0", "--console-token", "none", "http://localhost/"];
+    let refused = scratch.mattock(&open);
     assert_eq!(refused.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&refused.stderr).contains("--console-token"));
     assert!(!scratch.is_there("x"), "nothing is begun for a console that cannot be");

@@ -61,7 +61,7 @@ impl Scratch {
         Files::real().entry(&self.path.join(name)).expect("the directory can be read").is_some()
     }
 
-    /// A command that runs here, the same on every machine: no settings from outside, and 100 columns.
+    /// A command that runs here, the same on every machine: no settings from outside, a user of its own, and 100 columns.
     pub(crate) fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         for (name, _) in std::env::vars_os() {
@@ -69,7 +69,12 @@ impl Scratch {
                 command.env_remove(name);
             }
         }
-        command.current_dir(&self.path).env("COLUMNS", "100").stdin(Stdio::null());
+        let config = self.path.join(".config");
+        command
+            .current_dir(&self.path)
+            .env("COLUMNS", "100")
+            .env("XDG_CONFIG_HOME", config)
+            .stdin(Stdio::null());
         command
     }
 

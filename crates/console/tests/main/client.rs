@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 
-use mattock_console::{Bind, Console, Desk};
+use mattock_console::{Access, Bind, Console, Desk};
 use mattock_env::{Env, Files};
 
 /// A directory that is empty at the start and gone at the end.
@@ -25,10 +25,11 @@ impl Drop for Scratch {
     }
 }
 
-/// A console of a directory without a crawl, on a port of the system's choice.
+/// A console of a directory without a crawl, on a port of the system's choice; without a token, for everybody.
 pub(crate) fn console(directory: &Path, token: Option<&str>) -> (Console, SocketAddr) {
     let env = Env::real();
-    let bind = Bind::parse("127.0.0.1:0", token).expect("loopback may be bound");
+    let access = Access::asked(Some(token.unwrap_or("none")), &mut env.random.fork("token"));
+    let bind = Bind::parse("127.0.0.1:0", access.expect("a good token")).expect("loopback may be bound");
     let console =
         Console::start(&env, Desk::stopped(&env, directory), Some(bind), None).expect("there is a free port");
     let address = console.address().expect("it has a port");

@@ -68,23 +68,44 @@ fn strangers_are_turned_away() {
     assert_eq!(preflight.header("access-control-allow-headers"), None);
 }
 
+const TOKEN: &str = "correct horse battery staple";
+
+/// Name no host and no URL: monitoring on this machine has them without the token.
+const COUNTS: [&str; 2] = ["/metrics", "/healthz"];
+
 #[test]
-fn a_token_opens_everything_but_the_bare_pages() {
+fn without_the_token_there_is_nothing_but_the_bare_pages() {
     let scratch = Scratch::new("guarded-token");
-    let token = "correct horse battery staple";
-    let (_console, address) = console(&scratch.0, Some(token));
-    let right = format!("Authorization: Bearer {token}");
-    for path in
-        ["/api/v1/snapshot", "/api/v1/live", "/metrics", "/api/v1/openapi.json", "/view?u=http://a.com/"]
-    {
-        let response = ask(address, &format!("GET {path}"), &[], "");
-        assert_eq!((response.status, response.error().as_str()), (401, "unauthorized"), "{path}");
+    let (_console, address) = console(&scratch.0, Some(TOKEN));
+    let right = format!("Authorization: Bearer {TOKEN}");
+    let api: serde_json::Value =
+        serde_json::from_str(&ask(address, "GET /api/v1/openapi.json", &[&right], "").body).unwrap();
+    let mut count = 0;
+    for (path, methods) in api["paths"].as_object().unwrap() {
+        if COUNTS.contains(&path.as_str()) {
+            continue;
+        }
+        let path = path.replace("{host}", "http%3A%2F%2Fa.com").replace("{domain}", "a.com");
+        for method in methods.as_object().unwrap().keys() {
+            let response = ask(address, &format!("{} {path}", method.to_uppercase()), &[OURS, JSON], "{}");
+            assert_eq!(
+                (response.status, response.error().as_str()),
+                (401, "unauthorized"),
+                "{method} {path}"
+            );
+            assert_eq!(response.header("set-cookie"), None);
+            count += 1;
+        }
+    }
+    assert!(count > 25, "{count} routes");
+    for path in ["/metrics", "/healthz", "/view?u=http://a.com/", "/nothing"] {
+        let status = |headers: &[&str]| ask(address, &format!("GET {path}"), headers, "").status;
+        let bare = if COUNTS.contains(&path) { 200 } else { 401 };
+        assert_eq!((status(&[]), status(&["Cookie: mattock=1"])), (bare, bare), "{path}");
+        assert_ne!(status(&[&right]), 401, "{path}");
+        assert_eq!(status(&[&right, "Host: evil.example"]), 421, "{path}");
     }
     assert_eq!(ask(address, "GET /", &[], "").status, 200);
-    assert_eq!(ask(address, "GET /healthz", &[], "").status, 401);
-    assert_eq!(ask(address, "GET /healthz", &[&right], "").status, 200);
-    assert_eq!(ask(address, "GET /metrics", &[&right], "").status, 200);
-    assert_eq!(ask(address, "POST /api/v1/stop", &[OURS, JSON], "{}").status, 401);
     assert_eq!(ask(address, "POST /api/v1/stop", &[&right, JSON], "{}").status, 409);
     let ticket = ask(address, "POST /api/v1/tickets", &[&right, JSON], r#"{"u":"http://a.com/"}"#);
     let ticket: serde_json::Value = serde_json::from_str(&ticket.body).unwrap();
@@ -92,6 +113,37 @@ fn a_token_opens_everything_but_the_bare_pages() {
     // Good once: the second time it is as if there was none.
     assert_eq!(ask(address, &view, &[], "").status, 409, "there is no crawl to show a page of");
     assert_eq!(ask(address, &view, &[], "").status, 401);
+}
+
+#[test]
+fn a_browser_shows_the_token_once() {
+    let scratch = Scratch::new("guarded-browser");
+    let (_console, address) = console(&scratch.0, Some(TOKEN));
+    let get = |path: &str, headers: &[&str]| ask(address, &format!("GET {path}"), headers, "");
+    for wrong in ["/?token=", "/?token=correct+horse+battery+stable", "/?a=b&token=%63"] {
+        let response = get(wrong, &[]);
+        assert_eq!((response.status, response.header("location")), (303, Some("/")), "{wrong}");
+        assert_eq!(response.header("set-cookie"), None, "{wrong}");
+    }
+    assert_eq!(get("/?token=correct+horse+battery+staple", &["Host: evil.example"]).status, 421);
+    let login = ask(address, "POST /api/v1/login", &[&format!("Authorization: Bearer {TOKEN}")], "");
+    assert_eq!(login.status, 200, "{}", login.body);
+    let shown = get("/?token=correct+horse+battery+staple", &[]);
+    assert_eq!((shown.status, shown.header("location")), (303, Some("/")), "the token leaves the address");
+    for response in [login, shown] {
+        let cookie = response.header("set-cookie").expect("a session");
+        assert!(cookie.contains("; HttpOnly") && cookie.contains("; SameSite=Strict"), "{cookie}");
+        assert!(!response.head.contains("horse"), "{}", response.head);
+        let session = format!("Cookie: {}", cookie.split(';').next().unwrap());
+        assert_eq!(get("/api/v1/snapshot", &[&session]).status, 200);
+        assert_eq!(get("/view?u=http://a.com/", &[&session]).status, 409, "there is no crawl");
+        assert_eq!(get("/api/v1/snapshot", &[&session, "Sec-Fetch-Site: same-site"]).status, 403);
+        let post = |headers: &[&str]| ask(address, "POST /api/v1/pause", headers, "{}").status;
+        assert_eq!((post(&[&session, JSON]), post(&[&session, JSON, OURS])), (403, 409));
+    }
+    // Another console on this machine, even at the same port later, knows nothing of it.
+    let (_other, elsewhere) = console(&scratch.0, None);
+    assert_eq!(ask(elsewhere, "GET /?token=x", &[], "").header("set-cookie"), None);
 }
 
 #[test]

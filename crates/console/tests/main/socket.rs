@@ -1,5 +1,7 @@
 //! The crawl's own socket.
 
+#![expect(clippy::disallowed_methods, reason = "sockets are no files of the simulated disk")]
+
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
 
@@ -21,7 +23,7 @@ fn the_owner_needs_no_token_and_nobody_else_has_the_file() {
     assert_eq!(console.address(), None);
     let mode = std::fs::symlink_metadata(&path).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
-    let client = Client::new(&scratch.0);
+    let client = Client::new(&scratch.0, &env.clock);
     assert_eq!(client.get("/healthz").unwrap()["status"], "stopped");
     let error = client.post("/api/v1/pause", &json!({})).unwrap_err();
     assert!(matches!(&error, ConsoleError::Refused { error, .. } if error == "conflict"), "{error}");

@@ -25,6 +25,7 @@ pub fn repair(
     root: &Path,
     progress: &mut dyn FnMut(CheckProgress<'_>),
 ) -> Result<CheckReport, CrawlError> {
+    let env = &env.within(root);
     let directory = open(env, root)?;
     if directory.has_lost_state()? {
         let path = directory.checkpoint();

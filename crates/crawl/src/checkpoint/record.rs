@@ -41,6 +41,16 @@ pub(crate) struct Checkpoint {
     pub(crate) archive: BTreeMap<String, u64>,
 }
 
+/// As many as a crawl can be divided among.
+const PARTITIONS_MAX: usize = 1024;
+
+/// No count and no length is larger: sums of all partitions are numbers still, whoever wrote them.
+const NUMBER_MAX: u64 = 1 << 53;
+
+fn is_number(number: u64) -> bool {
+    number <= NUMBER_MAX
+}
+
 fn is_zero(number: &u64) -> bool {
     *number == 0
 }
@@ -105,7 +115,29 @@ impl Checkpoint {
     }
 
     pub(crate) fn decode(bytes: &[u8]) -> Result<Checkpoint, CheckpointProblem> {
-        sealed::decode(TITLE, VERSION, bytes)
+        let checkpoint: Checkpoint = sealed::decode(TITLE, VERSION, bytes)?;
+        match checkpoint.is_possible() {
+            true => Ok(checkpoint),
+            false => Err(CheckpointProblem::Damaged),
+        }
+    }
+
+    /// Whether counts and lengths are such that they can be added up: a checksum only says that somebody wrote them.
+    fn is_possible(&self) -> bool {
+        let of_partition = |record: &PartitionRecord| {
+            let &PartitionRecord { ledger_bytes, seen, fetched, failed, refused, queued, in_flight, .. } =
+                record;
+            let mut counts = [ledger_bytes, seen, fetched, failed, refused, queued, in_flight].into_iter();
+            counts.all(is_number) && record.totals.numbers().all(is_number)
+        };
+        let of_era = |era: &Era| is_number(era.layout) && era.ledger_bytes.iter().copied().all(is_number);
+        self.partitions.len() <= PARTITIONS_MAX
+            && is_number(self.number)
+            && is_number(self.layout)
+            && is_number(self.unix_micros.unsigned_abs())
+            && self.partitions.iter().all(of_partition)
+            && self.eras.iter().all(of_era)
+            && self.archive.values().copied().all(is_number)
     }
 
     /// Writes the file and its copy, and with the first of them the mark that there is one.
@@ -150,6 +182,30 @@ fn found(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn counts_that_cannot_be_added_up_are_damaged_though_the_checksum_is_right() {
+        let sound =
+            Checkpoint { number: 7, partitions: vec![PartitionRecord::default()], ..Checkpoint::default() };
+        assert!(Checkpoint::decode(&sound.encode()).is_ok());
+        let with = |record: PartitionRecord| Checkpoint { partitions: vec![record], ..sound.clone() };
+        let totals = |totals: Totals| with(PartitionRecord { totals, ..PartitionRecord::default() });
+        for forged in [
+            with(PartitionRecord { seen: 1 << 63, ..PartitionRecord::default() }),
+            with(PartitionRecord { ledger_bytes: u64::MAX, ..PartitionRecord::default() }),
+            totals(Totals { pages: u64::MAX, ..Totals::default() }),
+            totals(Totals { outcomes: BTreeMap::from([("200".to_owned(), u64::MAX)]), ..Totals::default() }),
+            Checkpoint { number: u64::MAX, ..sound.clone() },
+            Checkpoint { unix_micros: i64::MIN, ..sound.clone() },
+            Checkpoint { archive: BTreeMap::from([("a.warc.gz".to_owned(), 1 << 63)]), ..sound.clone() },
+            Checkpoint { partitions: vec![PartitionRecord::default(); 1025], ..sound.clone() },
+        ] {
+            assert!(
+                matches!(Checkpoint::decode(&forged.encode()), Err(CheckpointProblem::Damaged)),
+                "{forged:?}"
+            );
+        }
+    }
 
     #[test]
     fn every_changed_bit_and_every_missing_byte_shows() {

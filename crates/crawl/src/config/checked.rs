@@ -5,8 +5,8 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use mattock_fetch::{
-    AddressGuard, Cidr, ClientOptions, DecodeLimits, Families, Field, Identity, Limits, NameServers, Ports,
-    Proxy, TlsOptions,
+    AddressGuard, Cidr, ClientOptions, Credential, DecodeLimits, Families, Field, Identity, Limits,
+    NamePattern, NameServers, Ports, Proxy, TlsOptions,
 };
 use mattock_frontier::{
     Application, BreadthFirst, BudgetPolicy, FrontierOptions, Politeness, Scope, ScopeRule, ShortPathsFirst,
@@ -18,7 +18,7 @@ use mattock_weburl::WebUrl;
 use super::links::{self, LinkConfig};
 use super::{
     AnalyzerOptions, CheckpointOptions, ConfigError, RawBudget, RawConfig, RawFetch, RawOrder, RawScope,
-    steering, values,
+    secrets, steering, values,
 };
 use crate::LinkRules;
 use crate::steer::log::LogOptions;
@@ -76,6 +76,8 @@ pub struct Config {
     pub name_servers: Option<NameServers>,
     /// Address ranges beside the public ones.
     pub allow_address: Vec<Cidr>,
+    /// Local names that a proxy may be asked for.
+    pub allow_name: Vec<NamePattern>,
     /// Ports to connect to instead.
     pub connect_ports: Vec<(u16, u16)>,
     /// Which ports of URLs are connected to.
@@ -92,6 +94,8 @@ pub struct Config {
     pub compressed: bool,
     /// Sent with every request.
     pub headers: Vec<Field>,
+    /// Sent to the sites that they are for.
+    pub credentials: Vec<Credential>,
     /// How WARC files are named.
     pub archive_prefix: String,
     /// When a new WARC file is begun.
@@ -127,6 +131,8 @@ pub(super) fn wrong(key: &'static str) -> impl Fn(String) -> ConfigError {
 pub(super) enum Files {
     Read,
     Unread,
+    /// Nor will they be, as nothing is fetched; and what was right in an earlier version is.
+    Saved,
 }
 
 pub(super) fn duration(
@@ -190,6 +196,7 @@ impl Config {
         let product = identity.product.clone().unwrap_or_else(|| "mattock".into());
         check_product(&product)?;
         let dns = list("network.dns", &network.dns, values::server)?;
+        let (headers, credentials) = secrets::headers(fetch.headers.as_deref(), files)?;
         Ok(Config {
             seeds: list("crawl.seeds", &crawl.seeds, |text| {
                 WebUrl::parse(text).map_err(|error| format!("{text:?} is not a URL to begin with: {error}"))
@@ -270,21 +277,25 @@ impl Config {
             allow_address: list("network.allow_address", &network.allow_address, |text| {
                 Cidr::from_str(text).map_err(|error| error.to_string())
             })?,
+            allow_name: list("network.allow_name", &network.allow_name, |text| {
+                NamePattern::from_str(text).map_err(|error| error.to_string())
+            })?,
             connect_ports: list("network.connect_port", &network.connect_port, values::port_pair)?,
             ports: one("network.ports", &network.ports, values::ports)?.unwrap_or_default(),
             families: one("network.families", &network.families, values::families)?.unwrap_or_default(),
-            proxy: one("network.proxy", &network.proxy, values::proxy)?,
+            proxy: secrets::proxy(network.proxy.as_ref(), files)?,
             tls: TlsOptions {
                 enforce: tls.verify.unwrap_or_default(),
                 extra_roots: list("tls.extra_roots", &tls.extra_roots, |text| match files {
-                    Files::Unread if !values::is_pem(text) => Ok(Vec::new()),
+                    Files::Unread | Files::Saved if !values::is_pem(text) => Ok(Vec::new()),
                     _ => values::certificates(text),
                 })?
                 .concat(),
             },
             http2: fetch.http2.unwrap_or(true),
             compressed: fetch.compressed.unwrap_or(true),
-            headers: list("fetch.headers", &fetch.headers, values::header)?,
+            headers,
+            credentials,
             archive_prefix: archive.prefix.clone().unwrap_or(writer.prefix),
             archive_file_bytes: super::archive::file_bytes(archive, writer.file_bytes_max)?,
             archive_compression: super::archive::compression(archive)?,
@@ -317,7 +328,7 @@ impl Config {
     pub fn client_options(&self) -> ClientOptions {
         ClientOptions {
             limits: self.limits.clone(),
-            guard: AddressGuard::allowing(self.allow_address.clone()),
+            guard: AddressGuard::allowing(self.allow_address.clone()).with_names(self.allow_name.clone()),
             ports: self.ports.clone(),
             name_servers: self.name_servers.clone(),
             families: self.families,
@@ -326,6 +337,7 @@ impl Config {
             http2: self.http2,
             compressed: self.compressed,
             fields: self.headers.clone(),
+            credentials: self.credentials.clone(),
             proxy: self.proxy.clone(),
             ..ClientOptions::new(self.identity.clone())
         }

@@ -31,8 +31,8 @@ order = "breadth-first"
 memory = "512MiB"
 
 [links]
-# Only URLs that begin like one of these are followed, written as URLs or as SURT ("com,example)/docs/"; of several that fit,
-# the longest decides. Seeds are fetched in any case. (free)
+# Only URLs that begin like one of these are followed, written as URLs or as SURT ("com,example)/docs/", or
+# Heritrix's "http://(com,example,)/docs/"); of several that fit, the longest decides. Seeds are fetched in any case. (free)
 # allow_prefixes = ["https://example.com/docs/"]
 # URLs that begin like one of these are not. (free)
 # deny_prefixes = ["https://example.com/docs/old/"]
@@ -129,7 +129,10 @@ redirects_max = 10
 http2 = true
 # Whether compressed content is asked for. (free)
 compressed = true
-# Request fields to send beside our own, with every request. (free)
+# Request fields to send beside our own, with every request. One with credentials is a table that names the hosts it is for, and goes
+# to no others: { name = "Authorization", value = { env = "TOKEN" }, hosts = ["www.example.com", ".example.org"] }. It goes over
+# https alone, if the certificate is valid, unless a host is written as "http://www.example.com"; in the archive its value is left
+# out. A value is a string, { env = "NAME" } or { file = "PATH" } (of mode 0600). (free)
 # headers = ["Accept-Language: en"]
 
 [network]
@@ -144,8 +147,12 @@ compressed = true
 ports = "no-services"
 # Which addresses are looked for: "ipv4-first" (IPv6 where there is no other), "ipv6-first", "ipv4" or "ipv6". (free)
 families = "ipv4-first"
-# Everything goes through this HTTP proxy, which then finds the addresses: only those that stand in URLs are judged here.
-# A name and password stand in front: http://name:password@proxy.example:3128, and in crawl.toml as they are. (free)
+# Names that a proxy may be asked for though they are local, as "localhost", "x.internal" and those without a dot are; with a dot in
+# front also all below. (free)
+# allow_name = ["wiki", ".corp.internal"]
+# Everything goes through this HTTP proxy, which then finds the addresses: only those that stand in URLs, and local names, are judged
+# here. A name and password stand in front: http://name:password@proxy.example:3128. So that they are not in crawl.toml, name where
+# the URL is: { env = "NAME" } or { file = "PATH" } (of mode 0600). (free)
 # proxy = "http://proxy.example:3128"
 
 [tls]
@@ -178,9 +185,9 @@ languages = true
 [analyzers]
 # Columns of your own, which queries of this crawl find by their names: WebAssembly modules, relative to this file. (free)
 # modules = ["word_count.wasm"]
-# Steps that such a module may take for one document. (free)
-fuel = 1000000000
-# And the memory that it may have. (free)
+# Steps that such a module may take for one document; at most 10000000000. (free)
+fuel = 100000000
+# And the memory that it may have; at most 1GiB. (free)
 memory_max = "64MiB"
 
 [checkpoint]
@@ -246,7 +253,7 @@ fn section_of(line: &str) -> Option<&str> {
 }
 
 /// The keys that the example shows, as `section.key`.
-pub(super) fn known_keys() -> Vec<String> {
+pub(crate) fn known_keys() -> Vec<String> {
     let mut section = "";
     let mut keys = Vec::new();
     for line in EXAMPLE.lines() {

@@ -11,6 +11,7 @@ mod checkpoint;
 mod example;
 mod links;
 mod raw;
+mod secrets;
 mod steering;
 mod unknown;
 mod values;
@@ -26,8 +27,13 @@ pub use raw::{
     RawAnalyzers, RawArchive, RawBudget, RawCheckpoint, RawConfig, RawCrawl, RawFetch, RawIdentity, RawLinks,
     RawLog, RawNetwork, RawOrder, RawPoliteness, RawScope, RawSpeed, RawTls, RawWatch,
 };
+pub use secrets::{RawCredential, RawHeader, RawSecret};
 pub use steering::RawSchedule;
 pub use unknown::nearest;
+pub(crate) use values::certificates;
+
+#[cfg(test)]
+pub(crate) use {example::known_keys as every_key, values::AUTHORITY as KNOWN_AUTHORITY};
 
 /// What is wrong with a configuration.
 #[derive(Debug, thiserror::Error)]

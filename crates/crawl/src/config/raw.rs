@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::archive::RawCompression;
 use super::checked::Files;
-use super::{Config, ConfigError, RawSchedule, unknown, values};
+use super::{Config, ConfigError, RawHeader, RawSchedule, RawSecret, unknown, values};
 
 macro_rules! section {
     ($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident: $type:ty,)* }) => {
@@ -159,7 +159,7 @@ section! {
         /// Whether compressed content is asked for.
         compressed: bool,
         /// Request fields of the user's own.
-        headers: Vec<String>,
+        headers: Vec<RawHeader>,
     }
 }
 
@@ -176,8 +176,10 @@ section! {
         ports: String,
         /// IPv4, IPv6, and which of them first.
         families: String,
+        /// Local names that a proxy may be asked for.
+        allow_name: Vec<String>,
         /// The proxy that everything goes through.
-        proxy: String,
+        proxy: RawSecret,
     }
 }
 
@@ -352,16 +354,25 @@ pub struct RawConfig {
 impl RawConfig {
     /// Reads TOML, and tries its values, so that an error can name the `place` it comes from.
     pub fn parse(text: &str, place: &str) -> Result<RawConfig, ConfigError> {
+        RawConfig::parse_for(text, place, Files::Unread)
+    }
+
+    /// Reads what a crawl has kept, which may be of an earlier version that allowed more; to go on with it, it must [hold](RawConfig::check).
+    pub(crate) fn parse_saved(text: &str, place: &str) -> Result<RawConfig, ConfigError> {
+        RawConfig::parse_for(text, place, Files::Saved)
+    }
+
+    fn parse_for(text: &str, place: &str, files: Files) -> Result<RawConfig, ConfigError> {
         let syntax = |error: toml::de::Error| ConfigError::Syntax {
             place: place.to_owned(),
-            message: error.to_string().trim_end().to_owned(),
+            message: super::secrets::explained(&error, text),
         };
         let table: toml::Table = text.parse().map_err(syntax)?;
         if let Some((key, suggestion)) = unknown::find(&table) {
             return Err(ConfigError::UnknownKey { place: place.to_owned(), key, suggestion });
         }
         let raw: RawConfig = toml::from_str(text).map_err(syntax)?;
-        match Config::new(&raw, Files::Unread) {
+        match Config::new(&raw, files) {
             Err(error) => Err(error.at(place)),
             Ok(_) => Ok(raw),
         }
@@ -381,6 +392,7 @@ impl RawConfig {
             let path = directory.join(&*named);
             *named = std::path::absolute(&path).unwrap_or(path).display().to_string();
         }
+        self.secrets().for_each(|(_, secret)| secret.source_mut().absolute(directory));
         for root in self.tls.extra_roots.iter_mut().flatten().filter(|root| !values::is_pem(root)) {
             let path = directory.join(&*root);
             let unread = |message: String| ConfigError::Value {
@@ -428,6 +440,11 @@ impl RawConfig {
     /// Turns it into something that can be run.
     pub fn check(&self) -> Result<Config, ConfigError> {
         Config::new(self, Files::Read)
+    }
+
+    /// Turns it into something that can be looked at, for those who fetch nothing: without its secrets it leads nowhere.
+    pub fn check_saved(&self) -> Result<Config, ConfigError> {
+        Config::new(self, Files::Saved)
     }
 }
 

@@ -3,7 +3,8 @@
 use std::net::{IpAddr, SocketAddr};
 
 use data_encoding::BASE64;
-use mattock_fetch::{Families, Field, FieldValue, Ports, Proxy};
+use mattock_fetch::{Families, Field, Ports, Proxy};
+use mattock_secret::Secret;
 
 const PEM_BEGIN: &str = "-----BEGIN CERTIFICATE-----";
 const PEM_END: &str = "-----END CERTIFICATE-----";
@@ -16,10 +17,12 @@ pub(super) fn header_text(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-/// `Name: value`
+/// `Name: value`. The value may be a secret that should not be here, so that no error has it.
 pub(super) fn header(text: &str) -> Result<Field, String> {
     let Some((name, value)) = text.split_once(':') else {
-        return Err(format!("{text:?} is no header field; write it like \"Accept-Language: en\""));
+        let shown =
+            if text.contains([' ', '=']) { "a text without a colon".to_owned() } else { format!("{text:?}") };
+        return Err(format!("{shown} is no header field; write it like \"Accept-Language: en\""));
     };
     Field::new(name.trim(), value).map_err(|error| error.to_string())
 }
@@ -63,7 +66,8 @@ pub(super) fn families(text: &str) -> Result<Families, String> {
 
 /// `http://name:password@proxy.example:3128`. Name and password are taken as they stand.
 pub(super) fn proxy(text: &str) -> Result<Proxy, String> {
-    let wrong = || format!("{text:?} is no HTTP proxy; write it like http://proxy.example:3128");
+    let shown = if may_hold_password(text) { "the text".to_owned() } else { format!("{text:?}") };
+    let wrong = || format!("{shown} is no HTTP proxy; write it like http://proxy.example:3128");
     let rest = match text.split_once("://") {
         Some(("http", rest)) => rest,
         Some(_) => return Err(wrong()),
@@ -82,10 +86,15 @@ pub(super) fn proxy(text: &str) -> Result<Proxy, String> {
     if host.is_empty() || !is_address && !is_name {
         return Err(wrong());
     }
-    let authorization =
-        user.map(|user| FieldValue::new(&format!("Basic {}", BASE64.encode(user.as_bytes()))));
-    let authorization = authorization.transpose().map_err(|error| error.to_string())?;
+    let authorization = user.map(|user| Secret::new(format!("Basic {}", BASE64.encode(user.as_bytes()))));
     Ok(Proxy { host: host.to_owned(), port, authorization })
+}
+
+/// Whether a text that is meant as a proxy could have a password in it, were it written well or not.
+fn may_hold_password(text: &str) -> bool {
+    let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
+    let port = rest.split_once(':').map(|(_, port)| port);
+    rest.contains('@') || port.is_some_and(|port| port.len() > 6 || port.contains(':'))
 }
 
 /// Whether the text is meant as certificates, and not as the name of a file of such.
@@ -94,7 +103,7 @@ pub(super) fn is_pem(text: &str) -> bool {
 }
 
 /// The certificates (DER) in a text (PEM): at least one. What stands between them is left out.
-pub(super) fn certificates(text: &str) -> Result<Vec<Vec<u8>>, String> {
+pub(crate) fn certificates(text: &str) -> Result<Vec<Vec<u8>>, String> {
     let mut found = Vec::new();
     let mut rest = text;
     while let Some((_, begun)) = rest.split_once(PEM_BEGIN) {
@@ -117,7 +126,7 @@ pub(super) fn certificates(text: &str) -> Result<Vec<Vec<u8>>, String> {
 
 /// The form of a certificate, without one inside.
 #[cfg(test)]
-pub(super) const AUTHORITY: &str =
+pub(crate) const AUTHORITY: &str =
     "# ours\n-----BEGIN CERTIFICATE-----\nMAMCAQE=\n-----END CERTIFICATE-----\n";
 
 #[cfg(test)]
@@ -130,7 +139,7 @@ mod tests {
         assert_eq!((plain.host.as_str(), plain.port, plain.authorization), ("proxy.example", 3128, None));
         let six = proxy("http://a:b@c@[::1]:8080").unwrap();
         assert_eq!((six.host.as_str(), six.port), ("::1", 8080));
-        assert_eq!(six.authorization, Some(FieldValue::new("Basic YTpiQGM=").unwrap()));
+        assert_eq!(six.authorization, Some(Secret::new("Basic YTpiQGM=")));
         for bad in
             ["", "proxy.example", "https://p:1", "http://:1", "http://p:0", "http://p:x", "http://p q:1"]
         {

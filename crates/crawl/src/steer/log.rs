@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use mattock_env::{Clock, Env, File, Files, OpenMode, UnixTime};
+use mattock_printable::{Layout, json_on_terminal, terminal};
 use tracing::field::{Field, Visit};
 use tracing::span;
 use tracing::{Metadata, Subscriber};
@@ -149,17 +150,16 @@ impl Logger {
                     // Names of ours are not to be taken by those of an event.
                     object.entry(name.clone()).or_insert_with(|| value.as_str().into());
                 }
-                format!("{}\n", serde_json::Value::Object(object))
+                let line = serde_json::Value::Object(object).to_string();
+                json_on_terminal(&line).into_owned() + "\n"
             }
             LogFormat::Text => {
                 let mut line = format!("{time} {:5} {}: {}", event.level.name(), event.kind, event.text);
                 for (name, value) in &event.fields {
                     line.push_str(&format!(" {name}={value:?}"));
                 }
-                // Control characters do things to terminals.
-                let plain: String =
-                    line.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
-                plain + "\n"
+                // An event is one line, and does nothing to the terminal that it is read on.
+                terminal(&line, Layout::Line).into_owned() + "\n"
             }
         }
     }
@@ -272,7 +272,12 @@ mod tests {
                 let logger = Logger::new(&env, dir, options(LogFormat::Json), &events).unwrap();
                 tracing::subscriber::with_default(logger, || {
                     for number in 0..40 {
-                        tracing::info!(number, run, url = "http://a.com/\u{1b}[31m", "something came");
+                        tracing::info!(
+                            number,
+                            run,
+                            url = "http://a.com/\u{1b}[31m\u{9b}\u{2028}",
+                            "something came"
+                        );
                     }
                     tracing::debug!("nobody wants to know");
                 });
@@ -283,10 +288,11 @@ mod tests {
             let mut numbers = Vec::new();
             for name in names.iter().rev() {
                 let bytes = env.files.read(&dir.join(name)).unwrap();
-                assert!(bytes.len() <= 1000 && !bytes.contains(&0x1b), "{name}");
+                assert!(bytes.len() <= 1000 && !bytes.contains(&0x1b) && bytes.is_ascii(), "{name}");
                 for line in bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
                     let value: serde_json::Value = serde_json::from_slice(line).unwrap();
                     assert_eq!((&value["text"], &value["level"]), (&"something came".into(), &"info".into()));
+                    assert_eq!(value["url"], "http://a.com/\u{1b}[31m\u{9b}\u{2028}");
                     numbers.push(value["number"].as_str().unwrap().parse::<u64>().unwrap());
                 }
             }
@@ -306,7 +312,7 @@ mod tests {
             });
             let text = String::from_utf8(env.files.read(Path::new("/logs/mattock.log")).unwrap()).unwrap();
             let line =
-                "2007-06-09T00:00:00Z warn  crawl::steer::log::tests: red \u{fffd}[31m\u{fffd} a=\"x\\ny\"\n";
+                "2007-06-09T00:00:00Z warn  crawl::steer::log::tests: red \\u{1b}[31m\\n a=\"x\\ny\"\n";
             assert_eq!(text, line);
         });
     }

@@ -3,7 +3,9 @@
 
 mod check;
 mod clock;
+mod corpus;
 mod determinism;
+mod foretold;
 mod hostile;
 mod inserted;
 mod large;

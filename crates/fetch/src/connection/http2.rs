@@ -82,7 +82,7 @@ impl Http2 {
         let Http2 { sender, driver, allowance } = self;
         let allow = |bytes: u64| allowance.iter().for_each(|allowance| allowance.add(bytes));
         allowance.iter().for_each(|allowance| allowance.set(OVERHEAD_BYTES));
-        let request = translate(request).ok_or(Failure::Protocol)?;
+        let request = translate(request, terms.secret.is_some()).ok_or(Failure::Protocol)?;
         let asked = drive(driver, async {
             let mut ready = sender.clone().ready().await?;
             let (response, _) = ready.send_request(request, true)?;
@@ -160,8 +160,9 @@ async fn drive<T>(
     .await
 }
 
-/// The request in the library's form. The scheme is always `https`: HTTP/2 is only agreed on there.
-fn translate(request: &[u8]) -> Option<http::Request<()>> {
+/// The request in the library's form. The scheme is always `https`: HTTP/2 is only agreed on there. Values that are `secret` are kept out of the
+/// tables of its compression, and of what it logs.
+fn translate(request: &[u8], secret: bool) -> Option<http::Request<()>> {
     let mut fields = [httparse::EMPTY_HEADER; 64];
     let mut parsed = httparse::Request::new(&mut fields);
     parsed.parse(request).ok()?;
@@ -174,7 +175,9 @@ fn translate(request: &[u8]) -> Option<http::Request<()>> {
         .ok()?;
     let mut builder = http::Request::builder().method("GET").uri(uri).version(http::Version::HTTP_2);
     for field in parsed.headers.iter().filter(|field| field.name != "Host") {
-        builder = builder.header(field.name, field.value);
+        let mut value = http::HeaderValue::from_bytes(field.value).ok()?;
+        value.set_sensitive(secret);
+        builder = builder.header(field.name, value);
     }
     builder.body(()).ok()
 }

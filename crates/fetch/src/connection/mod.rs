@@ -19,7 +19,7 @@ use mattock_env::{Clock, Elapsed, Net, Stream, Time};
 use crate::exchange::{Protocol, Timings};
 use crate::http::{Head, Truncation};
 use crate::spill::{Spill, Spills};
-use crate::tls::TlsInfo;
+use crate::tls::{TlsInfo, Verdict};
 use crate::{Failure, Limits};
 pub(crate) use transport::Transport;
 
@@ -58,6 +58,10 @@ pub(crate) struct Terms<'a> {
     pub(crate) deadline: Time,
     /// Where large bodies go; `None` if they stay in memory.
     pub(crate) spills: Option<&'a Spills>,
+    /// What is sent instead of the request as it is recorded, if that lacks secrets.
+    pub(crate) secret: Option<&'a [u8]>,
+    /// Whether a certificate that is not valid ends the fetch, whatever holds otherwise.
+    pub(crate) verified: bool,
 }
 
 impl Terms<'_> {
@@ -117,6 +121,11 @@ impl Connection {
         }
         let _ = terms;
         Ok(Connection { wire: Wire::Http1(transport), address, tls })
+    }
+
+    /// Whether it is secured, and nobody knows who is at its other end.
+    pub(crate) fn is_unverified(&self) -> bool {
+        self.tls.as_ref().is_some_and(|info| info.verdict != Verdict::Verified)
     }
 
     /// In which tongue it is spoken over.

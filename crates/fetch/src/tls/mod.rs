@@ -2,7 +2,7 @@
 //!
 //! An archive wants what the server says even where its certificate has expired; a test of other people's care is not
 //! its business. So a certificate is always checked, the verdict is always recorded ([`TlsInfo`]), and only if the operator
-//! says so does a bad one end the fetch. The proof that the server holds the certificate's key is always demanded.
+//! says so, or the request has credentials in it, does a bad one end the fetch. The proof that the server holds the certificate's key is always demanded.
 //!
 //! The check is made after the handshake and before the first byte of a request, by our own clock, so that one
 //! configuration (and with it one cache of sessions) serves all hosts and each connection still has its own verdict. A
@@ -191,7 +191,7 @@ impl Tls {
         };
         let info = self.info(&stream, url.host_name(), &name, terms.clock);
         match info.verdict {
-            Verdict::Unverified(_) if self.enforce => Err(Failure::Certificate),
+            Verdict::Unverified(_) if self.enforce || terms.verified => Err(Failure::Certificate),
             _ => Ok((stream, info)),
         }
     }

@@ -47,6 +47,10 @@ impl Bench {
                     return Some(Job::NeedRules(slot));
                 }
                 Work::Refuse => {
+                    if let Some(guest) = host.take_guest() {
+                        self.schedule(slot, now);
+                        return Some(Job::Uninvited(guest));
+                    }
                     let refused = host.take_request();
                     self.urls -= usize::from(refused.is_some());
                     self.schedule(slot, now);

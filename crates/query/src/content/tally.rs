@@ -47,6 +47,8 @@ pub(crate) struct Tally {
     failures: Mutex<BTreeMap<String, Failed>>,
     /// Documents of which only a part could be decoded.
     partial: Mutex<BTreeMap<String, Failed>>,
+    /// Blocks of ledgers that cannot be read, by ledger: each may be read more than once.
+    blocks_lost: Mutex<BTreeMap<String, u64>>,
     /// Told after every stretch of documents.
     pub(crate) changed: Notify,
 }
@@ -60,6 +62,20 @@ impl Tally {
     /// Counts a document that was looked at as far as it could be decoded.
     pub(crate) fn decoded_in_part(&self, url: &str, reason: &str) {
         count(&self.partial, RECORD, url, reason);
+    }
+
+    /// Notes that so many blocks of a ledger cannot be read.
+    pub(crate) fn lost(&self, ledger: &str, blocks: u64) {
+        if blocks > 0 {
+            let mut lost = self.blocks_lost.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let known = lost.entry(ledger.to_owned()).or_default();
+            *known = blocks.max(*known);
+        }
+    }
+
+    /// Blocks of ledgers that cannot be read.
+    pub(crate) fn blocks_lost(&self) -> u64 {
+        self.blocks_lost.lock().unwrap_or_else(std::sync::PoisonError::into_inner).values().sum()
     }
 
     /// The failures so far, by name.

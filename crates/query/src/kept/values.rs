@@ -8,6 +8,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -27,6 +28,7 @@ use mattock_env::{File, Files, OpenMode};
 
 use super::{ERROR, Place, VALUE};
 use crate::metadata::compacted;
+use crate::sums::{Compared, Sums, damaged};
 
 /// So many files are kept open.
 const OPEN_MAX: usize = 8;
@@ -37,6 +39,8 @@ pub(crate) struct Values {
     pub(super) files: Files,
     /// By number.
     pub(super) parts: BTreeMap<u32, PathBuf>,
+    /// What is read is compared.
+    pub(super) sums: Sums,
 }
 
 /// See the module. Each partition has its own.
@@ -106,7 +110,7 @@ impl ValueReader {
 /// An open file.
 struct Part {
     path: PathBuf,
-    file: Arc<File>,
+    pages: Pages,
     metadata: ArrowReaderMetadata,
     /// The first row of each row group, and what follows the last one.
     starts: Vec<u64>,
@@ -122,13 +126,14 @@ impl Part {
             .with_column_index_policy(PageIndexPolicy::Skip)
             .with_offset_index_policy(PageIndexPolicy::Required);
         let length = file.len().map_err(|error| failed(&error))?;
-        let pages = Pages { file: file.clone(), length, read: BTreeMap::new() };
+        let sums = values.sums.of(&std::path::absolute(&path)?);
+        let pages = Pages { file, sums, length, read: Arc::default() };
         let metadata = ArrowReaderMetadata::load(&pages, options).map_err(|error| failed(&error))?;
         let mut starts = vec![0];
         for group in metadata.metadata().row_groups() {
             starts.push(starts[starts.len() - 1] + u64::try_from(group.num_rows()).unwrap_or(0));
         }
-        Ok(Part { path, file, metadata, starts })
+        Ok(Part { path, pages, metadata, starts })
     }
 
     /// Adds the rows, which are sorted. Gives the bytes of their pages.
@@ -154,12 +159,12 @@ impl Part {
         let offsets = metadata.offset_index().and_then(|index| index.get(group));
         let offsets = offsets.ok_or_else(|| ParquetError::General("it has no index of its pages".into()))?;
         let ranges = leaves.iter().flat_map(|leaf| selection.scan_ranges(offsets[*leaf].page_locations()));
-        let mut ranges: Vec<std::ops::Range<u64>> = ranges.collect();
+        let mut ranges: Vec<Range<u64>> = ranges.collect();
         ranges.sort_by_key(|range| range.start);
         ranges.dedup();
-        let bytes = self.file.read_ranges(&ranges)?;
-        let read = ranges.iter().map(|range| range.start).zip(bytes.into_iter().map(Bytes::from)).collect();
-        let pages = Pages { file: self.file.clone(), length: self.file.len()?, read };
+        let bytes = self.pages.fetch(&ranges)?;
+        let read = ranges.iter().map(|range| range.start).zip(bytes).collect();
+        let pages = Pages { read: Arc::new(read), ..self.pages.clone() };
         let batches = ParquetRecordBatchReaderBuilder::new_with_metadata(pages, self.metadata.clone())
             .with_projection(ProjectionMask::leaves(schema, leaves))
             .with_row_groups(vec![group])
@@ -198,11 +203,27 @@ fn selection(rows: &[u64], start: u64, end: u64) -> RowSelection {
 }
 
 /// A file of which some pages are read already.
+#[derive(Clone)]
 struct Pages {
     file: Arc<File>,
+    sums: Option<Arc<Compared>>,
     length: u64,
     /// By where they begin.
-    read: BTreeMap<u64, Bytes>,
+    read: Arc<BTreeMap<u64, Bytes>>,
+}
+
+impl Pages {
+    /// The bytes of these ranges, as they were written.
+    fn fetch(&self, ranges: &[Range<u64>]) -> io::Result<Vec<Bytes>> {
+        if let Some(sums) = &self.sums {
+            return sums.read(&self.file, ranges);
+        }
+        // Before there is memory for them.
+        if ranges.iter().any(|range| range.start > range.end || range.end > self.length) {
+            return Err(damaged("it names bytes behind its end"));
+        }
+        Ok(self.file.read_ranges(ranges)?.into_iter().map(Bytes::from).collect())
+    }
 }
 
 impl Length for Pages {
@@ -212,10 +233,10 @@ impl Length for Pages {
 }
 
 impl ChunkReader for Pages {
-    type T = io::BufReader<Rest>;
+    type T = io::BufReader<Following>;
 
     fn get_read(&self, start: u64) -> ParquetResult<Self::T> {
-        Ok(io::BufReader::new(Rest { file: self.file.clone(), at: start }))
+        Ok(io::BufReader::new(Following { pages: self.clone(), at: start }))
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> ParquetResult<Bytes> {
@@ -225,9 +246,26 @@ impl ChunkReader for Pages {
                 return Ok(page.slice(within..end));
             }
         }
-        let mut bytes = vec![0; length];
-        self.file.read_exact_at(&mut bytes, start)?;
-        Ok(bytes.into())
+        let range = start..start.saturating_add(length as u64);
+        Ok(self.fetch(&[range])?.pop().unwrap_or_default())
+    }
+}
+
+/// What follows in such a file.
+struct Following {
+    pages: Pages,
+    at: u64,
+}
+
+impl io::Read for Following {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = self.pages.length.saturating_sub(self.at);
+        let count = buffer.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+        let range = self.at..self.at + count as u64;
+        let bytes = self.pages.fetch(&[range])?.pop().unwrap_or_default();
+        buffer[..count].copy_from_slice(&bytes);
+        self.at += count as u64;
+        Ok(count)
     }
 }
 

@@ -87,9 +87,12 @@ impl KeptWriter {
     fn finish_part(&mut self, part: Part) -> io::Result<()> {
         let summed = part.writer.into_inner().map_err(io::Error::other)?;
         let path = self.directory.join(super::part_name(self.number, summed.sum()));
+        let blocks = summed.blocks().to_text();
         let file = summed.into_inner().into_file();
         file.sync()?;
         drop(file);
+        // Before the file has its name: who finds it finds these too.
+        self.files.write_atomic(&path.with_extension(super::SUMS), blocks.as_bytes())?;
         self.files.rename(&part.unfinished, &path)?;
         self.files.sync_dir(&self.directory)?;
         self.written.push(path);

@@ -73,7 +73,7 @@ pub(super) fn json(array: &dyn Array, row: usize, out: &mut String) {
         _ => {
             let mut plain = String::new();
             text(array, row, &mut plain);
-            quote(&plain, out);
+            mattock_printable::json(&plain, out);
         }
     }
 }
@@ -90,27 +90,9 @@ pub(super) fn object(batch: &RecordBatch, row: usize, without: &[usize], out: &m
             out.push(',');
         }
         first = false;
-        quote(field.name(), out);
+        mattock_printable::json(field.name(), out);
         out.push(':');
         json(batch.column(at).as_ref(), row, out);
     }
     out.push('}');
-}
-
-fn quote(text: &str, out: &mut String) {
-    out.push('"');
-    for letter in text.chars() {
-        match letter {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            letter if (letter as u32) < 0x20 => {
-                let _ = write!(out, "\\u{:04x}", letter as u32);
-            }
-            letter => out.push(letter),
-        }
-    }
-    out.push('"');
 }

@@ -1,9 +1,12 @@
 //! CSV (RFC 4180) with a line of names. Null is an empty field, empty text is `""`; lists are JSON.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use datafusion::arrow::array::{Array as _, RecordBatch};
 use datafusion::arrow::datatypes::SchemaRef;
+
+use mattock_printable::{Formulas, Layout, csv, terminal};
 
 use super::Sink;
 use super::cell::text;
@@ -11,6 +14,7 @@ use super::cell::text;
 /// See the module.
 pub struct CsvSink<W> {
     out: W,
+    formulas: Formulas,
     line: String,
     cell: String,
 }
@@ -18,20 +22,23 @@ pub struct CsvSink<W> {
 impl<W: Write> CsvSink<W> {
     /// Writes to `out`.
     pub fn new(out: W) -> CsvSink<W> {
-        CsvSink { out, line: String::new(), cell: String::new() }
+        CsvSink { out, formulas: Formulas::Kept, line: String::new(), cell: String::new() }
     }
 
-    fn add(&mut self, first: bool) {
+    /// The same for a spreadsheet or a terminal: text is no formula, and controls in it are named. Numbers stay numbers.
+    pub fn for_spreadsheets(self) -> CsvSink<W> {
+        CsvSink { formulas: Formulas::Defused, ..self }
+    }
+
+    fn add(&mut self, first: bool, formulas: Formulas) {
         if !first {
             self.line.push(',');
         }
-        if self.cell.is_empty() || self.cell.contains([',', '"', '\n', '\r']) {
-            self.line.push('"');
-            self.line.push_str(&self.cell.replace('"', "\"\""));
-            self.line.push('"');
-        } else {
-            self.line.push_str(&self.cell);
-        }
+        let cell = match formulas {
+            Formulas::Kept => Cow::Borrowed(self.cell.as_str()),
+            Formulas::Defused => terminal(&self.cell, Layout::Text),
+        };
+        csv(&cell, formulas, &mut self.line);
     }
 
     fn end(&mut self) -> io::Result<()> {
@@ -47,7 +54,7 @@ impl<W: Write> Sink for CsvSink<W> {
         for (at, field) in schema.fields().iter().enumerate() {
             self.cell.clear();
             self.cell.push_str(field.name());
-            self.add(at == 0);
+            self.add(at == 0, self.formulas);
         }
         self.end()
     }
@@ -63,7 +70,8 @@ impl<W: Write> Sink for CsvSink<W> {
                 }
                 self.cell.clear();
                 text(column.as_ref(), row, &mut self.cell);
-                self.add(at == 0);
+                let is_number = column.data_type().is_numeric();
+                self.add(at == 0, if is_number { Formulas::Kept } else { self.formulas });
             }
             self.end()?;
         }
@@ -122,6 +130,31 @@ mod tests {
         assert_eq!(
             String::from_utf8(out).unwrap(),
             "text,number,list,time\r\n\"a,\"\"b\"\"\n\",,\"[\"\"x\\\"\"y\"\",null]\",2000-11-01T00:00:00Z\r\n\"\",-5,,1970-01-01T00:00:01.500Z\r\n"
+        );
+    }
+
+    #[test]
+    fn a_spreadsheet_takes_no_text_for_a_formula() {
+        let fields =
+            vec![Field::new("=name", DataType::Utf8, true), Field::new("number", DataType::Int64, true)];
+        let text =
+            StringArray::from(vec![Some("=HYPERLINK(\"http://a/\")"), Some("-"), Some("\t=\u{1b}[1m\u{9b}")]);
+        let columns: Vec<datafusion::arrow::array::ArrayRef> =
+            vec![Arc::new(text), Arc::new(Int64Array::from(vec![-1, -2, 3]))];
+        let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).unwrap();
+        let written = |sink: CsvSink<Vec<u8>>| {
+            let mut sink = sink;
+            sink.begin(&batch.schema()).unwrap();
+            sink.write(&batch).unwrap();
+            String::from_utf8(sink.out).unwrap()
+        };
+        assert_eq!(
+            written(CsvSink::new(Vec::new())),
+            "=name,number\r\n\"=HYPERLINK(\"\"http://a/\"\")\",-1\r\n-,-2\r\n\t=\u{1b}[1m\u{9b},3\r\n"
+        );
+        assert_eq!(
+            written(CsvSink::new(Vec::new()).for_spreadsheets()),
+            "'=name,number\r\n\"'=HYPERLINK(\"\"http://a/\"\")\",-1\r\n'-,-2\r\n\"'\t'=\\u{1b}[1m\\u{9b}\",3\r\n"
         );
     }
 

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use datafusion::arrow::array::{Array as _, AsArray as _, RecordBatch};
 use datafusion::arrow::datatypes::{DataType, SchemaRef};
-use mattock_env::{File, Files, OpenMode};
+use mattock_env::{File, Files, Name, OpenMode};
 
 use super::Sink;
 use super::cell::{object, text};
@@ -47,7 +47,7 @@ impl FilesSink {
     /// Writes below `directory`, which is made.
     pub fn new(files: &Files, directory: &Path) -> FilesSink {
         FilesSink {
-            files: files.clone(),
+            files: files.within(directory),
             directory: directory.to_path_buf(),
             index: None,
             index_bytes: 0,
@@ -101,6 +101,8 @@ impl FilesSink {
             return Ok(());
         }
         let remove = |name: &str| {
+            // Anybody may have written the list: only what this sink could have made goes.
+            let Some(name) = Name::new(name).ok().filter(|name| is_own(name)) else { return Ok(()) };
             let path = self.directory.join(name);
             match self.files.entry(&path)?.is_some_and(|entry| !entry.is_dir) {
                 true => self.files.remove_file(&path),
@@ -132,6 +134,14 @@ impl FilesSink {
     }
 }
 
+/// Whether a file may have a name that this sink has given: letters and digits, perhaps a number behind them, and an ending that it knows.
+fn is_own(name: &str) -> bool {
+    let Some((stem, end)) = name.split_once('.') else { return false };
+    let mut parts = stem.splitn(2, '-');
+    let is_plain = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    parts.all(is_plain) && (["txt", "bin"].contains(&end) || ENDINGS.iter().any(|(_, known)| *known == end))
+}
+
 /// The same error with the file that it is about.
 fn named_error(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("cannot write {}: {error}", path.display()))
@@ -144,31 +154,38 @@ fn is_bytes(data_type: &DataType) -> bool {
 /// The ending of files of a type.
 fn ending(kind: &str) -> Option<&'static str> {
     let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    Some(match kind.as_str() {
-        "text/html" => "html",
-        "application/xhtml+xml" => "xhtml",
-        "text/plain" => "txt",
-        "text/css" => "css",
-        "text/csv" => "csv",
-        "text/javascript" | "application/javascript" | "application/x-javascript" => "js",
-        "application/json" | "application/ld+json" => "json",
-        "application/xml" | "text/xml" => "xml",
-        "application/rss+xml" => "rss",
-        "application/atom+xml" => "atom",
-        "application/pdf" => "pdf",
-        "application/zip" => "zip",
-        "application/gzip" | "application/x-gzip" => "gz",
-        "image/jpeg" => "jpg",
-        "image/png" => "png",
-        "image/gif" => "gif",
-        "image/webp" => "webp",
-        "image/svg+xml" => "svg",
-        "audio/mpeg" => "mp3",
-        "video/mp4" => "mp4",
-        "font/woff2" => "woff2",
-        _ => return None,
-    })
+    ENDINGS.iter().find(|(known, _)| *known == kind).map(|(_, ending)| *ending)
 }
+
+/// The endings of files, by type.
+const ENDINGS: [(&str, &str); 26] = [
+    ("text/html", "html"),
+    ("application/xhtml+xml", "xhtml"),
+    ("text/plain", "txt"),
+    ("text/css", "css"),
+    ("text/csv", "csv"),
+    ("text/javascript", "js"),
+    ("application/javascript", "js"),
+    ("application/x-javascript", "js"),
+    ("application/json", "json"),
+    ("application/ld+json", "json"),
+    ("application/xml", "xml"),
+    ("text/xml", "xml"),
+    ("application/rss+xml", "rss"),
+    ("application/atom+xml", "atom"),
+    ("application/pdf", "pdf"),
+    ("application/zip", "zip"),
+    ("application/gzip", "gz"),
+    ("application/x-gzip", "gz"),
+    ("image/jpeg", "jpg"),
+    ("image/png", "png"),
+    ("image/gif", "gif"),
+    ("image/webp", "webp"),
+    ("image/svg+xml", "svg"),
+    ("audio/mpeg", "mp3"),
+    ("video/mp4", "mp4"),
+    ("font/woff2", "woff2"),
+];
 
 impl Sink for FilesSink {
     fn begin(&mut self, schema: &SchemaRef) -> io::Result<()> {

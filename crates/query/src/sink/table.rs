@@ -1,10 +1,12 @@
 //! A table for people, as wide as the terminal. Widths are settled by the first rows, so that rows can be shown as they come;
 //! what does not fit is cut with an ellipsis.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use datafusion::arrow::array::{Array as _, RecordBatch};
 use datafusion::arrow::datatypes::SchemaRef;
+use mattock_printable::{Layout, terminal};
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use super::Sink;
@@ -122,7 +124,7 @@ fn cut(cell: &str, width: usize) -> String {
     kept
 }
 
-/// White space of every kind becomes one blank, and what a terminal would obey is left out.
+/// White space of every kind becomes one blank, and what a terminal would obey is named.
 fn on_one_line(cell: &str) -> String {
     let mut end = cell.len().min(CELL_BYTES_MAX);
     while !cell.is_char_boundary(end) {
@@ -134,16 +136,19 @@ fn on_one_line(cell: &str) -> String {
             if !line.ends_with(' ') && !line.is_empty() {
                 line.push(' ');
             }
-        } else if !letter.is_control() {
+        } else {
             line.push(letter);
         }
     }
-    line
+    match terminal(&line, Layout::Line) {
+        Cow::Borrowed(_) => line,
+        Cow::Owned(shown) => shown,
+    }
 }
 
 impl<W: Write> Sink for TableSink<W> {
     fn begin(&mut self, schema: &SchemaRef) -> io::Result<()> {
-        self.names = schema.fields().iter().map(|field| field.name().clone()).collect();
+        self.names = schema.fields().iter().map(|field| on_one_line(field.name())).collect();
         self.right = schema.fields().iter().map(|field| field.data_type().is_numeric()).collect();
         Ok(())
     }
@@ -202,6 +207,6 @@ mod tests {
         assert_eq!(cut("abcdef", 6), "abcdef");
         assert_eq!(cut("abcdefg", 6), "abcde…");
         assert_eq!(cut("日本語文字", 6), "日本…");
-        assert_eq!(on_one_line("a\n\t b\u{1b}[31mc"), "a b[31mc");
+        assert_eq!(on_one_line("a\n\t b\u{1b}[31mc\u{202e}d"), r"a b\u{1b}[31mc\u{202e}d");
     }
 }

@@ -100,7 +100,7 @@ impl Store {
         let dir = features.join("gathered");
         files.create_dir_all(&dir).map_err(StudyError::io(&dir))?;
         let path = dir.join("LOCK");
-        let lock = files.open(&path, OpenMode::CreateOrTruncate).map_err(StudyError::io(&path))?;
+        let lock = files.open(&path, OpenMode::CreateOrKeep).map_err(StudyError::io(&path))?;
         if !lock.try_lock().map_err(StudyError::io(&path))? {
             return Err(StudyError::Locked { dir: features.to_path_buf() });
         }

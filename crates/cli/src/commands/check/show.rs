@@ -9,6 +9,7 @@ use mattock_env::UnixTime;
 
 use super::Found;
 use super::archives::ArchivesCheck;
+use crate::output;
 
 /// Findings that are shown; `--json` has more.
 const SHOWN_MAX: usize = 20;
@@ -131,7 +132,9 @@ fn list(lines: &mut Vec<String>, title: &str, findings: &[impl Display], untold:
         return;
     }
     lines.push(format!("\n{title}:"));
-    lines.extend(findings.iter().take(SHOWN_MAX).map(|finding| format!("  - {finding}")));
+    lines.extend(
+        findings.iter().take(SHOWN_MAX).map(|finding| format!("  - {}", output::line(&finding.to_string()))),
+    );
     let more = findings.len().saturating_sub(SHOWN_MAX) as u64 + untold;
     if more > 0 {
         lines.push(format!("  … and {} more (--json has up to 1,000)", HumanCount(more)));

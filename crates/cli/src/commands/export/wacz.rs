@@ -13,6 +13,7 @@ use zip::{CompressionMethod, ZipWriter};
 use super::{BY_KEY, COLUMNS, Export, Exported, warc};
 use crate::commands::query::failures;
 use crate::output;
+use crate::progress::Says as _;
 
 const ARCHIVE: &str = "data.warc.gz";
 
@@ -77,7 +78,7 @@ fn pages(export: &Export<'_>, out: &mut dyn Write) -> anyhow::Result<String> {
             });
             writeln!(out, "{page}")?;
             count += 1;
-            export.bar.set_message(format!("{} pages", HumanCount(count)));
+            export.bar.says(format!("{} pages", HumanCount(count)));
         }
         Ok(())
     })?;

@@ -20,6 +20,7 @@ use super::originals::{Originals, digest};
 use super::{COLUMNS, Export, Moved, located, record};
 use crate::intact::{self, Verdict};
 use crate::output;
+use crate::progress::Says as _;
 use crate::visiting::{BY_PLACE, place, time};
 
 /// So many are told one by one.
@@ -70,7 +71,7 @@ pub(super) fn write(
     name: &str,
     out: &mut dyn Write,
 ) -> anyhow::Result<(Vec<Moved>, LeftOut)> {
-    export.bar.set_message("looking for what to export");
+    export.bar.says("looking for what to export");
     let originals = Originals::find(export)?;
     export.bar.set_length(originals.bytes.max(1));
     let mut records = Records {
@@ -100,7 +101,7 @@ pub(super) fn write(
             at += new_length;
         }
         export.bar.inc(length);
-        export.bar.set_message(format!(
+        export.bar.says(format!(
             "{} of {} records, {} of {}, {} left",
             HumanCount(moved.len() as u64),
             HumanCount(originals.rows),

@@ -1,10 +1,11 @@
 //! How far a build is, on a terminal.
 
-use std::io::{self, IsTerminal};
-
 use indicatif::{HumanBytes, HumanCount, HumanDuration, ProgressBar, ProgressStyle};
 use mattock_features::Stage;
 use mattock_study::{Gathering, Progress};
+
+use crate::output;
+use crate::progress::Says as _;
 
 /// One line that is redrawn; nothing where nobody looks.
 pub(super) struct Bar {
@@ -13,7 +14,7 @@ pub(super) struct Bar {
 
 impl Bar {
     pub(super) fn new(quiet: bool) -> Bar {
-        if quiet || !io::stderr().is_terminal() {
+        if quiet || !output::is_watched() {
             return Bar { bar: ProgressBar::hidden() };
         }
         let style =
@@ -22,7 +23,7 @@ impl Bar {
     }
 
     pub(super) fn say(&self, message: &str) {
-        self.bar.set_message(message.to_owned());
+        self.bar.says(message);
     }
 
     pub(super) fn show(&self, progress: Progress) {

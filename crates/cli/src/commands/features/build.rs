@@ -19,14 +19,16 @@ use crate::exit::{Ended, Usage};
 use crate::output;
 use crate::places::{self, Places};
 use crate::repository::{Repository, cores};
-use crate::signals;
+use crate::signals::{self, Patience};
 
 /// Less would not hold the buffers.
 const MEMORY_MIN: u64 = 16 << 20;
 
 pub(super) fn run(args: &BuildArgs) -> anyhow::Result<Ended> {
-    let Places { env, .. } = Places::new();
-    check(&env, args)?;
+    let mut places = Places::of([args.dir.as_path(), args.into.as_deref().unwrap_or(&args.dir)]);
+    places.read_also(args.from.iter().chain(&args.vertices));
+    let Places { env, .. } = places;
+    check(args)?;
     let (dir, into) =
         (places::absolute(&args.dir)?, places::absolute(args.into.as_deref().unwrap_or(&args.dir))?);
     if args.list.is_some() {
@@ -46,7 +48,7 @@ pub(super) fn run(args: &BuildArgs) -> anyhow::Result<Ended> {
     };
     let built = match args.list {
         Some(format) => {
-            let foreign = foreign(&env, args, format);
+            let foreign = foreign(args, format);
             build_from(&env.files, &into, foreign, args.memory, &mut progress, &cancel)
         }
         None => {
@@ -65,7 +67,7 @@ pub(super) fn run(args: &BuildArgs) -> anyhow::Result<Ended> {
 }
 
 /// What the argument parser cannot see.
-fn check(env: &Env, args: &BuildArgs) -> anyhow::Result<()> {
+fn check(args: &BuildArgs) -> anyhow::Result<()> {
     let usage = |message: String| Err(Usage(message).into());
     if args.memory < MEMORY_MIN {
         return usage(format!("--memory {} is too little: give it at least 16MiB", HumanBytes(args.memory)));
@@ -90,7 +92,7 @@ fn check(env: &Env, args: &BuildArgs) -> anyhow::Result<()> {
         return usage("stdin can be read once, and holds no WAT files: name files instead of `-`".into());
     }
     for path in named {
-        if env.files.entry(path)?.is_none_or(|entry| entry.is_dir) {
+        if places::named().entry(path)?.is_none_or(|entry| entry.is_dir) {
             return usage(format!("there is no file {}", path.display()));
         }
     }
@@ -143,7 +145,7 @@ const STOPPED: &str = "Stopped: what was built before stays in use, and the same
 fn watched(cancel: &Cancel) -> Arc<AtomicBool> {
     let building = Arc::new(AtomicBool::new(false));
     let (cancel, at_once) = (cancel.clone(), building.clone());
-    signals::when_interrupted(move || {
+    signals::when_interrupted(Patience::Long, move || {
         cancel.cancel();
         if at_once.load(Ordering::SeqCst) {
             say!("{STOPPED}");
@@ -154,10 +156,10 @@ fn watched(cancel: &Cancel) -> Arc<AtomicBool> {
 }
 
 /// What is to be read instead of a repository.
-fn foreign<'a>(env: &'a Env, args: &'a BuildArgs, format: ListFormat) -> Foreign<'a> {
+fn foreign<'a>(args: &'a BuildArgs, format: ListFormat) -> Foreign<'a> {
     let texts = |paths: &'a [PathBuf]| Texts {
-        parts: parts_of(&env.files, paths),
-        inputs: Box::new(paths.iter().map(move |path| opened(env, path))),
+        parts: parts_of(&places::named(), paths),
+        inputs: Box::new(paths.iter().map(|path| opened(path))),
     };
     match format {
         ListFormat::Urls => Foreign::List(ListKind::Urls, texts(&args.from)),
@@ -168,11 +170,11 @@ fn foreign<'a>(env: &'a Env, args: &'a BuildArgs, format: ListFormat) -> Foreign
     }
 }
 
-fn opened<'a>(env: &Env, path: &Path) -> Result<Input<'a>, FeaturesError> {
+fn opened<'a>(path: &Path) -> Result<Input<'a>, FeaturesError> {
     let name = if is_stdin(path) { "stdin".to_owned() } else { path.display().to_string() };
     let text = match is_stdin(path) {
         true => uncompressed(std::io::stdin()),
-        false => env.files.open(path, OpenMode::Read).and_then(|file| uncompressed(Reading::new(file))),
+        false => places::named().open(path, OpenMode::Read).and_then(|file| uncompressed(Reading::new(file))),
     };
     let text = text.map_err(|source| FeaturesError::Io { path: path.to_path_buf(), source })?;
     Ok(Input { name, text })

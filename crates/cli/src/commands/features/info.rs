@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use indicatif::{HumanBytes, HumanCount};
-use mattock_env::{Env, Files};
+use mattock_env::Files;
 use mattock_features::{Direction, Features, Grain};
 use mattock_study::FEATURES;
 use serde_json::{Value, json};
@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use crate::args::features::InfoArgs;
 use crate::exit::Ended;
 use crate::output;
+use crate::places;
 
 /// What databases are called, by the names of their files.
 const DATABASES: [(&str, &str); 12] = [
@@ -40,7 +41,7 @@ const GRAPHS: [(&str, Grain, Direction); 6] = [
 ];
 
 pub(super) fn run(args: &InfoArgs) -> anyhow::Result<Ended> {
-    let env = Env::real();
+    let env = places::bound([args.dir.as_path()]);
     let home = args.dir.join(FEATURES);
     let info = Info::of(&env.files, &home)?;
     match args.json {

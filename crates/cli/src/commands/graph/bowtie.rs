@@ -23,14 +23,14 @@ pub(super) fn run(env: &Env, args: &BowtieArgs) -> anyhow::Result<Ended> {
     if let Some(path) = &args.svg {
         let place = crate::places::absolute(&args.place.dir)?;
         let svg = bowtie_svg(&found, &format!("{}, {}", name_of(&place), opened.names.plural()));
-        let written = env.files.write_atomic(path, svg.as_bytes());
+        let written = crate::places::write(path, svg.as_bytes());
         written.map_err(|error| Usage(format!("cannot write {}: {error}", path.display())))?;
         if !args.place.quiet {
             say!("The picture is {}", path.display());
         }
     }
     let columns = [("part", Kind::Text), ("nodes", Kind::Integer), ("share", Kind::Float)];
-    let mut rows = Rows::begin(env, &args.place.rows, &columns)?;
+    let mut rows = Rows::begin(&args.place.rows, &columns)?;
     for part in PARTS {
         let size = found.size(part);
         let share = size as f64 / found.nodes().max(1) as f64;

@@ -24,7 +24,7 @@ pub(super) fn run(env: &Env, args: &DistancesArgs) -> anyhow::Result<Ended> {
     if args.json {
         output::print_json(&found)?;
     } else {
-        table(env, args, &found)?;
+        table(args, &found)?;
     }
     if !args.place.quiet {
         if stopped {
@@ -61,9 +61,9 @@ pub(super) fn measured(
 }
 
 /// A pair is a node and another that it reaches.
-fn table(env: &Env, args: &DistancesArgs, found: &Distances) -> anyhow::Result<()> {
+fn table(args: &DistancesArgs, found: &Distances) -> anyhow::Result<()> {
     let columns = [("distance", Kind::Integer), ("pairs", Kind::Float), ("share_within", Kind::Float)];
-    let mut rows = Rows::begin(env, &args.place.rows, &columns)?;
+    let mut rows = Rows::begin(&args.place.rows, &columns)?;
     let itself = found.pairs_within.first().copied().unwrap_or(0.0);
     let joined = found.pairs_within.last().copied().unwrap_or(0.0) - itself;
     for (before, pair) in found.pairs_within.windows(2).enumerate() {

@@ -6,15 +6,16 @@
 use std::cmp::Ordering;
 use std::path::Path;
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::DataType;
 use bytes::Bytes;
-use mattock_env::Env;
+use mattock_env::{Env, Panics};
 use mattock_features::Features;
 use mattock_graph::kendall_tau;
+use mattock_query::check_values;
 use mattock_study::column_path;
 use mattock_weburl::WebUrl;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -22,6 +23,7 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use super::opened;
 use crate::args::graph::KendallArgs;
 use crate::exit::{Ended, Usage, read_named};
+use crate::places;
 use crate::rows::{Cell, Kind, Rows};
 
 /// Values by fingerprint, in the order of fingerprints, each once.
@@ -47,7 +49,7 @@ pub(super) fn run(env: &Env, args: &KendallArgs) -> anyhow::Result<Ended> {
         ("only_b", Kind::Integer),
         ("kendall_tau", Kind::Float),
     ];
-    let mut rows = Rows::begin(env, &args.rows, &columns)?;
+    let mut rows = Rows::begin(&args.rows, &columns)?;
     rows.push(&[
         Cell::Text(&args.one),
         Cell::Text(&args.other),
@@ -82,8 +84,8 @@ fn ranking(env: &Env, features: &Features, name: &str) -> anyhow::Result<Ranking
         return Ok(ranking);
     }
     let path = Path::new(name);
-    if env.files.entry(path).ok().flatten().is_some() {
-        return from_file(env, path);
+    if places::named().entry(path).ok().flatten().is_some() {
+        return from_file(path);
     }
     let columns = env.files.list(&features.dir().join("columns")).unwrap_or_default().into_iter();
     let mut names: Vec<String> =
@@ -111,7 +113,13 @@ fn kept(env: &Env, features: &Features, name: &str) -> anyhow::Result<Option<Ran
         ranking.sort_unstable_by_key(|(key, _)| *key);
         Ok(ranking)
     };
-    read().map(Some).with_context(|| format!("cannot read {}", path.display()))
+    let checked = || {
+        check_values(&env.files, &path)?;
+        read()
+    };
+    let read =
+        Panics::default().contain(checked).unwrap_or_else(|panic| Err(anyhow!("it is damaged: {panic}")));
+    read.map(Some).with_context(|| format!("cannot read {}", path.display()))
 }
 
 fn append(ranking: &mut Ranking, batch: &RecordBatch) -> Option<()> {
@@ -133,8 +141,8 @@ fn append(ranking: &mut Ranking, batch: &RecordBatch) -> Option<()> {
     Some(())
 }
 
-fn from_file(env: &Env, path: &Path) -> anyhow::Result<Ranking> {
-    let text = read_named(env, path)?;
+fn from_file(path: &Path) -> anyhow::Result<Ranking> {
+    let text = read_named(path)?;
     let wrong = |line: usize, what: &str| Usage(format!("{}, line {line}: {what}", path.display()));
     let mut found: Vec<(i64, f64, usize)> = Vec::new();
     for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {

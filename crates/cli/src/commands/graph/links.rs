@@ -13,7 +13,7 @@ pub(super) fn run(env: &Env, args: &LinksArgs) -> anyhow::Result<Ended> {
     let node = opened.find(&args.node.url)?;
     let direction = if args.inward { Direction::In } else { Direction::Out };
     let links = opened.coded(direction, 0)?;
-    let mut rows = Rows::begin(env, &args.node.place.rows, &[opened.names.column()])?;
+    let mut rows = Rows::begin(&args.node.place.rows, &[opened.names.column()])?;
     for other in links.successors(node.into()) {
         rows.push(&[opened.names.name(other as u32)?.cell()])?;
     }

@@ -17,13 +17,12 @@ mod scc;
 mod stats;
 mod top;
 
-use mattock_env::Env;
-
 use crate::args::graph::{GraphArgs, GraphCommand};
 use crate::exit::Ended;
+use crate::places;
 
 pub(crate) fn run(args: &GraphArgs) -> anyhow::Result<Ended> {
-    let env = &Env::real();
+    let env = &places::bound([args.command.dir()]);
     match &args.command {
         GraphCommand::Stats(args) => stats::run(env, args),
         GraphCommand::Scc(args) => scc::run(env, args),

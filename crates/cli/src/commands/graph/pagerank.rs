@@ -25,7 +25,7 @@ pub(super) fn run(env: &Env, args: &PageRankArgs) -> anyhow::Result<Ended> {
     if !args.no_keep {
         keep_ranks(env, args, &opened, &found, stopped)?;
     }
-    let mut rows = Rows::begin(env, &args.place.rows, &[opened.names.column(), ("pagerank", Kind::Float)])?;
+    let mut rows = Rows::begin(&args.place.rows, &[opened.names.column(), ("pagerank", Kind::Float)])?;
     match args.top {
         Some(count) => {
             for node in top(&found.ranks, usize::try_from(count).unwrap_or(usize::MAX)) {

@@ -21,7 +21,7 @@ pub(super) fn run(env: &Env, args: &PathArgs) -> anyhow::Result<Ended> {
         say!("No way leads from {} to {}", opened.names.name(from)?, opened.names.name(to)?);
         return Ok(Ended::Failed);
     };
-    let mut rows = Rows::begin(env, &args.place.rows, &[("step", Kind::Integer), opened.names.column()])?;
+    let mut rows = Rows::begin(&args.place.rows, &[("step", Kind::Integer), opened.names.column()])?;
     for (step, node) in way.iter().enumerate() {
         rows.push(&[Cell::count(step as u64), opened.names.name(*node)?.cell()])?;
     }

@@ -16,7 +16,7 @@ pub(super) fn hits(env: &Env, args: &AroundArgs) -> anyhow::Result<Ended> {
     let nodes = around(&graph, &turned, node, &Vicinity::default());
     let found = mattock_graph::hits(&graph, &nodes, args.count);
     let columns = [("kind", Kind::Text), ("score", Kind::Float), opened.names.column()];
-    let mut rows = Rows::begin(env, &args.node.place.rows, &columns)?;
+    let mut rows = Rows::begin(&args.node.place.rows, &columns)?;
     for (kind, list) in [("authority", &found.authorities), ("hub", &found.hubs)] {
         for Related { node, score } in list {
             rows.push(&[Cell::Text(kind), Cell::Float(*score), opened.names.name(*node)?.cell()])?;
@@ -43,7 +43,7 @@ pub(super) fn run(env: &Env, args: &RelatedArgs) -> anyhow::Result<Ended> {
             companions(&graph, &turned, node, host, &vicinity, *count)
         }
     };
-    let mut rows = Rows::begin(env, &place.rows, &[("score", Kind::Float), opened.names.column()])?;
+    let mut rows = Rows::begin(&place.rows, &[("score", Kind::Float), opened.names.column()])?;
     for Related { node, score } in &found {
         rows.push(&[Cell::Float(*score), opened.names.name(*node)?.cell()])?;
     }

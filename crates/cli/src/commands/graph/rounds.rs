@@ -3,13 +3,14 @@
 //! On a terminal there is one line that changes; elsewhere the first rounds and then every tenth have a line each. From the beginning of
 //! the rounds on, the first Ctrl-C ends them after the one that is under way, and the second the process.
 
-use std::io::{self, IsTerminal};
 use std::ops::ControlFlow;
 
 use indicatif::ProgressBar;
 use mattock_query::Cancel;
 
-use crate::progress;
+use crate::output;
+use crate::progress::{self, Says as _};
+use crate::signals::Patience;
 
 /// So many rounds have a line each, where there is no terminal.
 const FIRST: usize = 3;
@@ -25,15 +26,15 @@ pub(super) struct Rounds<T> {
 impl<T: Fn(usize, f64) -> String> Rounds<T> {
     /// `told` says in a line what a round came to.
     pub(super) fn begin(quiet: bool, told: T) -> Rounds<T> {
-        let cancel = progress::interruptible();
-        let bar = (!quiet && io::stderr().is_terminal()).then(ProgressBar::new_spinner);
+        let cancel = progress::interruptible(Patience::Long);
+        let bar = (!quiet && output::is_watched()).then(ProgressBar::new_spinner);
         Rounds { told, bar, quiet, cancel }
     }
 
     pub(super) fn after(&mut self, number: usize, value: f64) -> ControlFlow<()> {
         match &self.bar {
             Some(bar) => {
-                bar.set_message((self.told)(number, value));
+                bar.says((self.told)(number, value));
                 bar.tick();
             }
             None if !self.quiet && (number <= FIRST || number.is_multiple_of(EVERY)) => {

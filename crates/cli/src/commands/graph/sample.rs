@@ -42,7 +42,7 @@ pub(super) fn run(env: &Env, args: &SampleArgs) -> anyhow::Result<Ended> {
         seed,
     };
     let drawn = sample(&graph, &turned, start, &options);
-    let mut rows = Rows::begin(env, &args.place.rows, &[opened.names.column()])?;
+    let mut rows = Rows::begin(&args.place.rows, &[opened.names.column()])?;
     for node in drawn {
         rows.push(&[opened.names.name(node)?.cell()])?;
     }

@@ -29,24 +29,23 @@ pub(super) fn run(env: &Env, args: &SccArgs) -> anyhow::Result<Ended> {
         keep::column(env, &args.place, &opened, "component", Values::Integers(&value))?;
     }
     match args.sizes {
-        true => sizes(env, args, &components)?,
-        false => nodes(env, args, &opened, &components)?,
+        true => sizes(args, &components)?,
+        false => nodes(args, &opened, &components)?,
     }
     Ok(Ended::Done)
 }
 
-fn sizes(env: &Env, args: &SccArgs, components: &Components) -> anyhow::Result<()> {
-    let mut rows =
-        Rows::begin(env, &args.place.rows, &[("size", Kind::Integer), ("components", Kind::Integer)])?;
+fn sizes(args: &SccArgs, components: &Components) -> anyhow::Result<()> {
+    let mut rows = Rows::begin(&args.place.rows, &[("size", Kind::Integer), ("components", Kind::Integer)])?;
     for group in components.by_size() {
         rows.push(&[Cell::count(group.size.into()), Cell::count(group.count)])?;
     }
     rows.finish().map(drop)
 }
 
-fn nodes(env: &Env, args: &SccArgs, opened: &Opened, components: &Components) -> anyhow::Result<()> {
+fn nodes(args: &SccArgs, opened: &Opened, components: &Components) -> anyhow::Result<()> {
     let columns = [opened.names.column(), ("component", Kind::Integer)];
-    let mut rows = Rows::begin(env, &args.place.rows, &columns)?;
+    let mut rows = Rows::begin(&args.place.rows, &columns)?;
     for (name, component) in opened.names.all().zip(components.all()) {
         rows.push(&[name?.cell(), Cell::count((*component).into())])?;
     }

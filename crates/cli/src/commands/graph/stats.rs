@@ -58,7 +58,7 @@ struct ComponentsReport {
 pub(super) fn run(env: &Env, args: &StatsArgs) -> anyhow::Result<Ended> {
     let opened = Opened::open(env, &args.place)?;
     if let Some(direction) = args.degrees {
-        return distribution(env, args, &opened, direction);
+        return distribution(args, &opened, direction);
     }
     let rows = &args.place.rows;
     if rows.format.is_some() || rows.output.is_some() {
@@ -75,19 +75,14 @@ pub(super) fn run(env: &Env, args: &StatsArgs) -> anyhow::Result<Ended> {
 }
 
 /// A row for each degree that occurs.
-fn distribution(
-    env: &Env,
-    args: &StatsArgs,
-    opened: &Opened,
-    direction: DegreesArg,
-) -> anyhow::Result<Ended> {
+fn distribution(args: &StatsArgs, opened: &Opened, direction: DegreesArg) -> anyhow::Result<Ended> {
     let direction = match direction {
         DegreesArg::In => Direction::In,
         DegreesArg::Out => Direction::Out,
     };
     let counts = degree_counts(&opened.coded(direction, 0)?);
     let columns = [("degree", Kind::Integer), ("nodes", Kind::Integer)];
-    let mut rows = Rows::begin(env, &args.place.rows, &columns)?;
+    let mut rows = Rows::begin(&args.place.rows, &columns)?;
     for (degree, nodes) in counts {
         rows.push(&[Cell::count(degree.into()), Cell::count(nodes)])?;
     }

@@ -36,7 +36,7 @@ pub(super) fn run(env: &Env, args: &TopArgs) -> anyhow::Result<Ended> {
     };
     let whole = matches!(args.by, Measure::InDegree | Measure::OutDegree);
     let kind = if whole { Kind::Integer } else { Kind::Float };
-    let mut rows = Rows::begin(env, &args.place.rows, &[(name, kind), opened.names.column()])?;
+    let mut rows = Rows::begin(&args.place.rows, &[(name, kind), opened.names.column()])?;
     for node in top(&values, args.count) {
         let value = values[node as usize];
         let cell = if whole { Cell::count(value as u64) } else { Cell::Float(value) };

@@ -2,7 +2,6 @@
 
 mod account;
 
-use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
@@ -17,20 +16,20 @@ use crate::args::report::ReportArgs;
 use crate::exit::{Ended, Usage};
 use crate::output;
 use crate::places::{self, Places};
+use crate::progress::{self, Says as _};
 use crate::repository::{Repository, engine_options, name_of};
 use crate::shell::quoted;
-use crate::signals;
+use crate::signals::Patience;
 
 /// What the page is called, in the directory that it is about.
 const PAGE: &str = "report.html";
 
 pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<Ended> {
-    let Places { env, .. } = Places::new();
+    let Places { env, .. } =
+        Places::of([&args.dir].into_iter().chain(&args.features.dir).map(PathBuf::as_path));
     // What cannot be written is told before an hour is spent on it.
     let page = page(args)?;
-    let cancel = Cancel::new();
-    let watched = cancel.clone();
-    signals::when_interrupted(move || watched.cancel());
+    let cancel = progress::interruptible(Patience::with([&args.dir]));
     let data = match gather(&env, args, &cancel) {
         Err(error) if matches!(error.downcast_ref(), Some(ReportError::Stopped)) => {
             say!("Stopped: nothing was written.");
@@ -39,12 +38,12 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<Ended> {
         other => other?,
     };
     if let Some(path) = &page {
-        write(&env, path, data.to_html().as_bytes())?;
+        write(path, data.to_html().as_bytes())?;
     }
     match &args.json {
         Some(path) if path.as_os_str() == "-" => output::print_json(&data)?,
-        Some(path) => write(&env, path, format!("{}\n", serde_json::to_string_pretty(&data)?).as_bytes())?,
-        None => output::print(&format!("{}\n", page.as_deref().unwrap_or(Path::new("")).display()))?,
+        Some(path) => write(path, format!("{}\n", serde_json::to_string_pretty(&data)?).as_bytes())?,
+        None => output::print_data(&format!("{}\n", page.as_deref().unwrap_or(Path::new("")).display()))?,
     }
     if let (Some(path), false) = (&page, args.quiet) {
         say!("The report is {} (open it in a browser).", path.display());
@@ -77,8 +76,8 @@ fn page(args: &ReportArgs) -> anyhow::Result<Option<PathBuf>> {
     }
 }
 
-fn write(env: &Env, path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
-    let written = env.files.write_atomic(path, bytes);
+fn write(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    let written = places::write(path, bytes);
     written.with_context(|| format!("cannot write {}; name another file with --output", path.display()))
 }
 
@@ -125,7 +124,7 @@ fn gather(env: &Env, args: &ReportArgs, cancel: &Cancel) -> anyhow::Result<DataS
 }
 
 fn bar(quiet: bool) -> ProgressBar {
-    if quiet || !io::stderr().is_terminal() {
+    if quiet || !output::is_watched() {
         return ProgressBar::hidden();
     }
     let style = ProgressStyle::with_template("{spinner} {elapsed} {msg}");
@@ -136,7 +135,7 @@ fn bar(quiet: bool) -> ProgressBar {
 }
 
 fn show(bar: &ProgressBar, now: &Progress<'_>) {
-    bar.set_message(match now.documents {
+    bar.says(match now.documents {
         Some((done, all)) => format!("{}: {} of {} documents", now.what, HumanCount(done), HumanCount(all)),
         None => now.what.to_owned(),
     });

@@ -16,7 +16,7 @@ use mattock_analyze::{AnalyzeError, Analyzer, Document, Kind, Value};
 use mattock_env::{Env, cpu_seconds};
 use mattock_index::{IndexOptions, LedgerSource, Snapshot};
 use mattock_query::sink::MemorySink;
-use mattock_query::{Cancel, Language, Options, Report, Session, Source};
+use mattock_query::{Cancel, Language, Options, PartSums, Report, Session, Source};
 use mattock_repository::Compression;
 
 use super::median;
@@ -215,7 +215,8 @@ fn open(
         &IndexOptions { crawl: "bench".to_owned(), archive: "warc".to_owned() },
     )?;
     let (parts, tail) = (snapshot.parts().to_vec(), snapshot.tail().to_vec());
-    let source = Source::new(dir, mattock_index::schema(), parts, tail);
+    let mut source = Source::new(dir, mattock_index::schema(), parts, tail);
+    source.sums = PartSums::of(&snapshot);
     let mut asking = Options::new(env.random.fork("query"));
     asking.memory_bytes = options.memory_bytes;
     asking.threads = THREADS;
