@@ -49,8 +49,9 @@ def told(text):
     print(text, file=sys.stderr, flush=True)
 
 
-def ask(address, path):
-    with urllib.request.urlopen(f"{address}api/v1/{path}", timeout=60) as response:
+def ask(address, token, path):
+    request = urllib.request.Request(f"{address}api/v1/{path}", headers={"Authorization": f"Bearer {token}"})
+    with urllib.request.urlopen(request, timeout=60) as response:
         return json.load(response)
 
 
@@ -62,17 +63,18 @@ class Crawl:
         self.log = SCRATCH / f"{name}.stderr"
         command = [MATTOCK, *arguments, "--out", self.directory, "--console", "127.0.0.1:0"]
         self.process = start(command, stdout=subprocess.DEVNULL, stderr=self.log.open("w"))
-        self.address = address_in(self.log, self.process)
+        self.address, self.token = address_in(self.log, self.process)
 
     def end(self, seconds=60):
         return self.process.wait(timeout=seconds)
 
 
 def address_in(log, process):
+    """Where a console is, and its token, if that is a new one."""
     for _ in range(600):
-        found = re.search(r"http://\S+/", log.read_text())
+        found = re.search(r"(http://[^\s/]+/)(?:\?token=(\w+))?\s", log.read_text())
         if found:
-            return found.group(0)
+            return found.groups()
         check(process.poll() is None, f"it ended at once: {log.read_text()}")
         time.sleep(0.1)
     raise AssertionError(f"no address in {log}")
@@ -103,9 +105,16 @@ def number(text):
 def steer(browser, world):
     """Numbers move; pause; block a host, which is not asked again; resume; look up a URL; checkpoint; stop."""
     crawl = Crawl(LONG_NAME, [*world.crawl, "--delay", "300ms", "--max-pages", "1000000"])
+    check(re.fullmatch(r"[0-9a-f]{32}", crawl.token or ""), f"no token in {crawl.log.read_text()}")
     browser.size(1280, False)
     browser.open(crawl.address)
+    browser.wait(lambda: browser.find("#token"), "to be asked for the token")
+    browser.open(f"{crawl.address}?token={crawl.token}#/overview")
     browser.wait(lambda: browser.text("#state") == "Running", "the crawl to run")
+    check(browser.run("return location.href") == crawl.address + "#/overview", "the token has left the address")
+    kept = browser.run("return document.cookie + JSON.stringify(localStorage) + JSON.stringify(sessionStorage)")
+    check(crawl.token not in kept and "mattock-" + crawl.address.split(":")[2].strip("/") not in kept, f"scripts see the session in {kept}")
+    told("the address with the token opens the console")
     browser.wait(lambda: number(browser.text("#pages")) > 20, "pages")
     before = number(browser.text("#pages"))
     browser.wait(lambda: number(browser.text("#pages")) > before, "the number of pages to move")
@@ -134,7 +143,7 @@ def steer(browser, world):
     check(len(world.requests()) == quiet, "nothing is asked while it is paused")
     told("paused: the Web is not asked")
 
-    waiting = ask(crawl.address, "hosts?sort=queued&limit=50")["items"]
+    waiting = ask(crawl.address, crawl.token, "hosts?sort=queued&limit=50")["items"]
     blocked = next(host["name"] for host in waiting if (host["queued"] or 0) >= 3)
     browser.open(f"{crawl.address}#/host/{urllib.parse.quote(blocked, safe='')}")
     browser.wait(lambda: browser.text("h1") == blocked, "the host's page")
@@ -219,7 +228,8 @@ def stopped(browser, directory, url, host):
     command = [MATTOCK, "console", directory, "--listen", "127.0.0.1:0", "--console-token", TOKEN]
     process = start(command, stdout=log.open("w"), stderr=subprocess.DEVNULL)
     try:
-        address = address_in(log, process)
+        address, token = address_in(log, process)
+        check(token is None, "a token that was given is not printed")
         browser.size(1280, False)
         browser.open(f"{address}#/url?u={urllib.parse.quote(url, safe='')}")
         browser.type("#token", "a wrong token of some length")
@@ -234,7 +244,6 @@ def stopped(browser, directory, url, host):
         browser.call("POST", "/frame", {"id": None})
         check(browser.text("#state") == "Not running", "it is not running")
         pictures(browser, address, "stopped", url, host)
-        browser.run("sessionStorage.clear()")
     finally:
         process.terminate()
         process.wait()
@@ -257,8 +266,9 @@ def attacked(browser, elsewhere):
     log = SCRATCH / "hostile.stdout"
     process = start([MATTOCK, "console", crawl.directory, "--listen", "127.0.0.1:0"], stdout=log.open("w"), stderr=subprocess.DEVNULL)
     try:
-        address = address_in(log, process)
-        urls = [row["url"] for row in ask(address, "hosts/" + urllib.parse.quote(seed[:-1], safe=""))["urls"]]
+        address, token = address_in(log, process)
+        browser.open(f"{address}?token={token}")
+        urls = [row["url"] for row in ask(address, token, "hosts/" + urllib.parse.quote(seed[:-1], safe=""))["urls"]]
         check(len(urls) >= len(hostile.PAGES), f"all hostile pages were fetched, and not only {urls}")
         browser.size(1280, False)
         pages = [f"{address}#/host/{urllib.parse.quote(seed[:-1], safe='')}", f"{address}#/outcomes", f"{address}#/hosts?q=%3Cscript%3Ealert(1)%3C%2Fscript%3E"]

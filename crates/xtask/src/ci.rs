@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 
 use crate::workspace::Workspace;
-use crate::{compiler, console, licences, objects, process, room, tree, warc};
+use crate::{compiler, console, deny, objects, process, room, tree, warc};
 
 struct Step {
     name: &'static str,
@@ -54,11 +54,11 @@ const STEPS: [Step; 9] = [
         beside: None,
     },
     Step {
-        name: "licences",
-        about: "every dependency may be used and passed on",
-        hint: "choose another dependency, or argue for its licence in crates/xtask/src/licences.rs; \
+        name: "deny",
+        about: "what we depend on: its licences, its sources, nothing twice without a reason, no known hole",
+        hint: "choose or update the dependency, or argue for it in deny.toml; `cargo tree -i NAME@VERSION` says who asks for it; \
                if cargo speaks of the lock file, run `cargo check` and commit Cargo.lock",
-        run: licences::check,
+        run: deny::check,
         prepare: None,
         beside: None,
     },
@@ -76,7 +76,7 @@ const STEPS: [Step; 9] = [
         about: "all tests",
         hint: "run one with `cargo test -p PACKAGE NAME`; CONTRIBUTING.md says how to replay a simulation seed",
         run: test,
-        prepare: None,
+        prepare: Some(terminal),
         beside: None,
     },
     Step {
@@ -278,7 +278,22 @@ fn compile(workspace: &Workspace) -> Result<()> {
 
 /// With nextest if it is there, because it runs the tests of all crates side by side. The examples in the documentation, which it does not
 /// run, come first.
+/// Some test wants a real terminal.
+fn terminal(workspace: &Workspace) -> Result<()> {
+    let there = || {
+        let mut tmux = workspace.command("tmux");
+        tmux.arg("-V");
+        process::works(tmux)
+    };
+    if !there() {
+        process::install(workspace, &["tmux"]);
+    }
+    anyhow::ensure!(there(), "this step needs tmux (Debian: apt install tmux)");
+    Ok(())
+}
+
 fn test(workspace: &Workspace) -> Result<()> {
+    terminal(workspace)?;
     process::run(compiler::cargo(workspace, ["test", "--doc", "--quiet"])?)?;
     let tests = if process::works(workspace.cargo(["nextest", "--version"])) {
         let mut tests = compiler::cargo(workspace, ["nextest", "run", "--lib", "--bins", "--tests"])?;
@@ -343,7 +358,7 @@ mod tests {
         let expected = "room          0.0 s  passed\n\
                         fmt           1.5 s  passed\n\
                         tree              -  left out\n\
-                        licences      2.0 s  FAILED\n\
+                        deny          2.0 s  FAILED\n\
                         compile           -  not reached\n\
                         total         2.5 s\n";
         assert_eq!(table(&outcomes, Duration::from_millis(2500)), expected);

@@ -2,7 +2,7 @@
 //!
 //! 1. Chromium, headless, through chromedriver: a crawl of the simulated Web is watched, paused, blocked from a host (which the Web's own log
 //!    shows), resumed and stopped; hostile pages are looked at, and run and load nothing. Pictures of every page are kept.
-//! 2. schemathesis against the OpenAPI description of a running crawl: no server error, and answers as described.
+//! 2. schemathesis, with the token, against the OpenAPI description of a running crawl: no server error, and answers as described.
 //! 3. promtool, if it is there, reads the metrics.
 
 use std::path::{Path, PathBuf};
@@ -61,13 +61,7 @@ fn browser_is_there(workspace: &Workspace) -> Result<()> {
         process::works(driver) && process::works(chromium)
     };
     if !there() {
-        // A machine that is new knows no packages yet.
-        let install = ["install", "-y", "--no-install-recommends", "chromium", "chromium-driver"];
-        for arguments in [&["update"][..], &install] {
-            let mut packages = workspace.command("apt-get");
-            packages.args(arguments);
-            let _ = process::output(packages);
-        }
+        process::install(workspace, &["chromium", "chromium-driver"]);
     }
     ensure!(
         there(),
@@ -116,7 +110,8 @@ fn fuzz(workspace: &Workspace, mattock: &Path, fuzzer: &Path, scratch: &Path) ->
     crawl.arg("-c").arg(format!("exec {line} --out \"$0\" --delay 2s --console 127.0.0.1:0")).arg(&directory);
     crawl.stdin(Stdio::null()).stdout(Stdio::null()).stderr(std::fs::File::create(&log)?);
     let mut crawl = Background::start(crawl)?;
-    let address = address(&log, &mut crawl)?;
+    let (address, token) = address(&log, &mut crawl)?;
+    let authorization = format!("Authorization: Bearer {token}");
     let mut run = workspace.command(fuzzer);
     run.arg("--config-file").arg(workspace.root().join("crates/xtask/console/schemathesis.toml"));
     run.args(["run", &format!("{address}api/v1/openapi.json"), "--url", &address, "--checks", CHECKS]);
@@ -126,6 +121,8 @@ fn fuzz(workspace: &Workspace, mattock: &Path, fuzzer: &Path, scratch: &Path) ->
     run.args([
         "--header",
         "X-Mattock: 1",
+        "--header",
+        &authorization,
         "--max-examples",
         "40",
         "--seed",
@@ -137,18 +134,20 @@ fn fuzz(workspace: &Workspace, mattock: &Path, fuzzer: &Path, scratch: &Path) ->
     let mut metrics = workspace.command("sh");
     metrics.args([
         "-c",
-        "command -v promtool >/dev/null || exit 0; curl -sf \"$0metrics\" | promtool check metrics",
+        "command -v promtool >/dev/null || exit 0; curl -sf -H \"$1\" \"$0metrics\" | promtool check metrics",
         &address,
+        &authorization,
     ]);
     process::run(metrics)
 }
 
-/// Where the console of a crawl is, as it says on stderr.
-fn address(log: &Path, crawl: &mut Background) -> Result<String> {
+/// Where the console of a crawl is, and its token, as it says on stderr.
+fn address(log: &Path, crawl: &mut Background) -> Result<(String, String)> {
     for _ in 0..600 {
         let text = std::fs::read_to_string(log).unwrap_or_default();
-        if let Some(found) = text.split_whitespace().find(|word| word.starts_with("http://127.0.0.1:")) {
-            return Ok(found.to_owned());
+        let mut words = text.split_whitespace().filter(|word| word.starts_with("http://127.0.0.1:"));
+        if let Some((address, token)) = words.find_map(|word| word.split_once("?token=")) {
+            return Ok((address.to_owned(), token.to_owned()));
         }
         if let Ok(status) = crawl.wait(Duration::from_millis(100)) {
             anyhow::bail!("the crawl ended at once with {status}: {}", process::tail(&text));

@@ -11,8 +11,10 @@
 mod ci;
 mod compiler;
 mod console;
+mod deny;
 mod licences;
 mod objects;
+mod policy;
 mod process;
 mod python;
 mod room;
@@ -27,6 +29,7 @@ const HELP: &str = "\
 usage: cargo xtask ci [--only STEP]… [--skip STEP]… [--list]
        cargo xtask sim [--seeds N] [--from SEED] [--seed SEED] [--bug NAME]
        cargo xtask power [CUTS]
+       cargo xtask damaged [COPIES] [--seed SEED] [--kind KIND] [--binary FILE]
 
   ci             everything that must hold before a change goes in; stops at the first failure
   --only STEP    run this step only (may be repeated)
@@ -39,7 +42,12 @@ usage: cargo xtask ci [--only STEP]… [--skip STEP]… [--list]
   --seed SEED    this one only, and tell its story
   --bug NAME     plant a bug, to see that it is found: skipped-sync, dropped-lease or ignored-delay
   power          power cuts on a file system of its own, 30 if nothing is said: nothing acknowledged may be lost; needs
-                 root, mkfs.ext4 and loop devices";
+                 root, mkfs.ext4 and loop devices
+  damaged        damaged copies of a small repository, 400 if nothing is said: no command may panic, be killed, take more than
+                 4 GiB or a minute, or give another answer without a word
+  --seed SEED    that of the first copy (1); each further one has the next
+  --kind KIND    only Part, Index, Kept, Checkpoint, Ledger, State, Drum, Queue, Features or ByUrl
+  --binary FILE  ask this binary instead of the one that is built";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -50,6 +58,7 @@ fn main() -> ExitCode {
             Err(message) => wrong_usage(&message),
         },
         Some((command, rest)) if command == "sim" || command == "power" => laboratory(command, rest),
+        Some((command, rest)) if command == "damaged" => damaged(rest),
         Some((help, _)) if ["help", "--help", "-h"].contains(&help.as_str()) => {
             println!("{HELP}");
             ExitCode::SUCCESS
@@ -66,6 +75,43 @@ fn laboratory(name: &str, arguments: &[String]) -> ExitCode {
         .args(["run", "--quiet", "--release", "-p", "mattock-lab", "--no-default-features"])
         .args(["--example", name, "--"])
         .args(arguments);
+    match command.status() {
+        Ok(status) if status.success() => ExitCode::SUCCESS,
+        Ok(_) => ExitCode::FAILURE,
+        Err(error) => wrong_usage(&format!("cannot run cargo: {error}")),
+    }
+}
+
+/// Runs the ignored test of the command line that damages copies: it has the binary at hand, and the simulated Web.
+fn damaged(arguments: &[String]) -> ExitCode {
+    let mut command = std::process::Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args([
+        "test",
+        "--quiet",
+        "-p",
+        "mattock-cli",
+        "--test",
+        "main",
+        "--",
+        "--ignored",
+        "--nocapture",
+    ]);
+    command.arg("as_many_damaged_copies_as_one_likes");
+    let mut rest = arguments.iter();
+    while let Some(argument) = rest.next() {
+        let name = match argument.as_str() {
+            "--seed" => "DAMAGED_SEED",
+            "--kind" => "DAMAGED_KIND",
+            "--binary" => "DAMAGED_BINARY",
+            copies if copies.parse::<u64>().is_ok() => {
+                command.env("DAMAGED_COPIES", copies);
+                continue;
+            }
+            other => return wrong_usage(&format!("`{other}` is no number of copies")),
+        };
+        let Some(value) = rest.next() else { return wrong_usage(&format!("{argument} needs a value")) };
+        command.env(name, value);
+    }
     match command.status() {
         Ok(status) if status.success() => ExitCode::SUCCESS,
         Ok(_) => ExitCode::FAILURE,

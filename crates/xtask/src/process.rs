@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
+use crate::workspace::Workspace;
+
 /// How often a child with a time limit is looked at.
 const POLL: Duration = Duration::from_millis(20);
 
@@ -54,6 +56,17 @@ pub(crate) fn output(mut command: Command) -> Result<String> {
         bail!("`{}` ended with {}\n{}", shown(&command), result.status, tail(&complaint));
     }
     String::from_utf8(result.stdout).with_context(|| format!("`{}` printed no UTF-8", shown(&command)))
+}
+
+/// Installs packages of Debian, where that can be done; whoever needs them looks whether they are there.
+pub(crate) fn install(workspace: &Workspace, packages: &[&str]) {
+    let install = [&["install", "-y", "--no-install-recommends"][..], packages].concat();
+    // A machine that is new knows no packages yet.
+    for arguments in [&["update"][..], &install] {
+        let mut command = workspace.command("apt-get");
+        command.args(arguments);
+        let _ = output(command);
+    }
 }
 
 /// Whether a command can be started and ends well; it prints nothing.

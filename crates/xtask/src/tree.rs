@@ -23,6 +23,42 @@ const UNFINISHED: [(&str, &str); 3] = [
     (concat!("#[ign", "ore"), "a test that does not run proves nothing: mend it or delete it"),
 ];
 
+/// The disk without bounds. A command that works in a directory must reach nothing else, whatever the files in it say.
+const UNBOUND: [&str; 3] = ["Files::real()", "Env::real()", "unbound()"];
+const UNBOUND_ADVICE: &str = "reaches the whole disk: take `places::of` or `places::bound` for the directories of a command, `places::named` for one file that the user has typed";
+
+/// Whether the code of a file is bound to the directories that a command was given. Commands without a directory say so by `unbound`.
+fn is_bound(file: &str) -> bool {
+    let without_directory = ["bench", "ctl", "fetch", "lab", "robots", "simweb", "analyzer"];
+    let free = |name: &str| file == format!("crates/cli/src/commands/{name}.rs");
+    file.starts_with("crates/cli/src/")
+        && file != "crates/cli/src/places.rs"
+        && !without_directory.iter().any(|name| free(name))
+}
+
+/// What makes text of others harmless by hand, each time in another way. `printable` alone may, since it is where somebody looks after it.
+const BY_HAND: [&str; 7] = [
+    concat!(".is_con", "trol()"),
+    concat!("escape_de", "fault()"),
+    concat!("escape_de", "bug()"),
+    // Marks of direction, in a pattern.
+    concat!("'\\u{2", "02"),
+    concat!("'\\u{2", "06"),
+    concat!("\"&l", "t;\""),
+    concat!("\\u{:0", "4x}"),
+];
+/// What leads out of the binary around its outlets, also where clippy was told not to look.
+const OUTLETS: [&str; 5] = [
+    concat!("io::std", "out("),
+    concat!("io::std", "err("),
+    concat!("print", "!("),
+    concat!("print", "ln!("),
+    concat!("ProgressDraw", "Target"),
+];
+/// Where both may be.
+const PRINTABLE: &str = "crates/printable/";
+const OUTPUT: &str = "crates/cli/src/output.rs";
+
 const TEXT_EXTENSIONS: [&str; 10] = ["rs", "toml", "md", "py", "sh", "html", "css", "js", "yml", "sql"];
 
 pub(crate) fn check(workspace: &Workspace) -> Result<()> {
@@ -95,13 +131,51 @@ impl Report {
                         self.errors.push(format!("{file}:{number}: `{sign}`: {advice}"));
                     }
                 }
+                if is_bound(file) {
+                    for sign in UNBOUND.iter().filter(|sign| line.contains(*sign)) {
+                        self.errors.push(format!("{file}:{number}: `{sign}` {UNBOUND_ADVICE}"));
+                    }
+                }
             }
         }
         if file.ends_with(".rs") && !is_test(file) {
             let lines = lines_before_tests(text);
+            self.check_outlets(file, text.lines().take(lines));
+            self.check_handed(file, text.lines().take(lines));
             if lines > LINES_MAX {
                 self.warnings
                     .push(format!("{file}: {lines} lines before its tests; is there a second thing in it?"));
+            }
+        }
+    }
+
+    /// One way to print: see `printable`.
+    fn check_outlets<'a>(&mut self, file: &str, lines: impl Iterator<Item = &'a str>) {
+        let is_binary = file.starts_with("crates/cli/src/") && file != OUTPUT;
+        for (number, line) in (1..).zip(lines).filter(|(_, line)| !line.trim_start().starts_with("//")) {
+            let by_hand = BY_HAND.iter().find(|sign| !file.starts_with(PRINTABLE) && line.contains(*sign));
+            if let Some(sign) = by_hand {
+                self.errors
+                    .push(format!("{file}:{number}: `{sign}`: let a function of mattock_printable do it"));
+            }
+            if let Some(sign) = OUTLETS.iter().find(|sign| is_binary && line.contains(*sign)) {
+                self.errors.push(format!("{file}:{number}: `{sign}`: use say! or the functions of {OUTPUT}"));
+            }
+        }
+    }
+
+    /// A library is handed the world, bound as its caller has bound it.
+    fn check_handed<'a>(&mut self, file: &str, lines: impl Iterator<Item = &'a str>) {
+        const MAKERS: [&str; 4] = ["env", "cli", "lab", "xtask"];
+        let makes = |name: &&str| file.starts_with(&format!("crates/{name}/"));
+        if MAKERS.iter().any(makes) || !file.contains("/src/") {
+            return;
+        }
+        for (number, line) in (1..).zip(lines).filter(|(_, line)| !line.trim_start().starts_with("//")) {
+            for sign in UNBOUND[..2].iter().filter(|sign| line.contains(*sign)) {
+                self.errors.push(format!(
+                    "{file}:{number}: `{sign}` reaches the whole disk: let the caller hand it over"
+                ));
             }
         }
     }
@@ -175,6 +249,42 @@ mod tests {
         assert!(errors("README.md", &format!("no {sign}) here\n")).is_empty());
         let switched_off = format!("{} = \"slow\"]\nfn f() {{}}\n", UNFINISHED[2].0);
         assert!(errors("crates/a/src/lib.rs", &switched_off)[0].starts_with("crates/a/src/lib.rs:1: "));
+    }
+
+    #[test]
+    fn there_is_one_way_to_print() {
+        for sign in BY_HAND {
+            let line = format!("fn f() {{\n    {sign}\n}}\n");
+            assert_eq!(errors("crates/a/src/lib.rs", &line).len(), 1, "{sign}");
+            assert!(errors("crates/printable/src/letters.rs", &line).is_empty());
+            assert!(errors("crates/a/tests/main/hostile.rs", &line).is_empty());
+            assert!(
+                errors("crates/a/src/lib.rs", &format!("#[cfg(test)]\nmod tests {{\n{line}}}\n")).is_empty()
+            );
+        }
+        for sign in OUTLETS {
+            let line = format!("fn f() {{\n    std::{sign}\n}}\n");
+            let found = errors("crates/cli/src/commands/get.rs", &line);
+            assert!(
+                found.len() == 1 && found[0].starts_with("crates/cli/src/commands/get.rs:2: "),
+                "{found:?}"
+            );
+            assert!(
+                errors(OUTPUT, &line).is_empty() && errors("crates/a/examples/speed.rs", &line).is_empty()
+            );
+        }
+        assert!(errors("crates/cli/src/commands/get.rs", "    bar.says_above(\"eprint\");\n").is_empty());
+    }
+
+    #[test]
+    fn libraries_are_handed_the_world() {
+        let line = format!("fn f() {{\n    {}\n}}\n", UNBOUND[0]);
+        assert_eq!(errors("crates/objects/src/objects.rs", &line).len(), 1);
+        for free in ["crates/env/src/user.rs", "crates/lab/src/served.rs", "crates/objects/tests/main/url.rs"]
+        {
+            assert!(errors(free, &line).is_empty(), "{free}");
+        }
+        assert!(errors("crates/a/src/lib.rs", &format!("#[cfg(test)]\nmod tests {{\n{line}}}\n")).is_empty());
     }
 
     #[test]
