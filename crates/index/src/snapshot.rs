@@ -1,5 +1,6 @@
 //! What is committed at one moment: parts, and the rows that the ledgers have beyond them.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatch;
@@ -310,9 +311,10 @@ pub(crate) fn remove_strays(files: &Files, directory: &Path, manifest: &Manifest
     if !manifest.origin.is_empty() {
         return Ok(());
     }
-    let kept = |name: &str| manifest.parts.iter().any(|part| part.file == *name);
+    let kept: BTreeSet<&str> = manifest.parts.iter().map(|part| part.file.as_str()).collect();
+    let is_stray = |name: &str| name.starts_with("part-") && !kept.contains(name);
     let entries = files.list(directory).map_err(IndexError::io("list", directory))?;
-    for entry in entries.iter().filter(|entry| entry.name.starts_with("part-") && !kept(&entry.name)) {
+    for entry in entries.iter().filter(|entry| is_stray(&entry.name)) {
         let path = directory.join(&entry.name);
         files.remove_file(&path).map_err(IndexError::io("remove", &path))?;
     }

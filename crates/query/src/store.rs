@@ -7,15 +7,16 @@
 //! Of a file whose checksums are known ([`Sums`]) whole blocks are read and compared, so that a damaged byte is an error and never an answer.
 //! That costs some percent of what it costs to decompress them. Far away they are not: a store of objects compares for itself.
 //!
-//! A small part is read whole, since its description lies in the blocks that its rows lie in. The last few stay for the reading that
-//! follows at once.
+//! A small part is read whole, since its description lies in the blocks that its rows lie in. The last few that a thread has read stay for the
+//! reading that follows at once, on the same thread: memory that one thread takes and another gives back would have both wait for each other.
 
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::fmt;
 use std::ops::Range;
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 use datafusion::object_store::path::Path;
@@ -53,25 +54,36 @@ pub(crate) fn name_of(path: &std::path::Path) -> std::io::Result<String> {
 pub(crate) struct EnvStore {
     files: Files,
     sums: Sums,
-    /// Small parts, the newest last: parts never change.
-    recent: Mutex<VecDeque<(Path, Bytes)>>,
+    /// Tells the parts of this store from those of others.
+    number: u64,
 }
 
 /// Parts of up to so many bytes stay for the next reading,
 const SMALL_BYTES: usize = END_BYTES;
-/// and this many of them: some for each thread.
-const RECENT_MAX: usize = 16;
+/// and this many of them.
+const RECENT_MAX: usize = 4;
+
+/// A small part, with the number of its store.
+type Recent = (u64, Path, Bytes);
+
+thread_local! {
+    /// What this thread has read, the newest last: parts never change.
+    static RECENT: RefCell<VecDeque<Recent>> = const { RefCell::new(VecDeque::new()) };
+}
+
+/// Each store has the next number.
+static NUMBER_NEXT: AtomicU64 = AtomicU64::new(0);
 
 impl EnvStore {
     /// A store of `files`; what is read of those that `sums` has is compared.
     pub(crate) fn new(files: Files, sums: Sums) -> EnvStore {
-        EnvStore { files, sums, recent: Mutex::default() }
+        EnvStore { files, sums, number: NUMBER_NEXT.fetch_add(1, Ordering::Relaxed) }
     }
 
     /// Pieces of a part that was read whole a moment ago.
     fn recent(&self, location: &Path, ranges: &[Range<u64>]) -> Option<Vec<Bytes>> {
-        let recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
-        let (_, bytes) = recent.iter().rev().find(|(known, _)| known == location)?;
+        let is_it = |recent: &&Recent| recent.0 == self.number && recent.1 == *location;
+        let bytes = RECENT.with_borrow(|recent| Some(recent.iter().rev().find(is_it)?.2.clone()))?;
         let within = |range: &Range<u64>| range.start <= range.end && range.end <= bytes.len() as u64;
         let piece = |range: &Range<u64>| bytes.slice(range.start as usize..range.end as usize);
         ranges.iter().all(within).then(|| ranges.iter().map(piece).collect())
@@ -84,11 +96,12 @@ impl EnvStore {
         if bytes.len() <= SMALL_BYTES
             && self.sums.of(&path_of(location)).is_some_and(|known| is_whole(&known))
         {
-            let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
-            if recent.len() == RECENT_MAX {
-                recent.pop_front();
-            }
-            recent.push_back((location.clone(), bytes.clone()));
+            RECENT.with_borrow_mut(|recent| {
+                if recent.len() == RECENT_MAX {
+                    recent.pop_front();
+                }
+                recent.push_back((self.number, location.clone(), bytes.clone()));
+            });
         }
     }
 
