@@ -28,7 +28,7 @@ use crate::steer::desk::{Desk, Live};
 use crate::steer::{Level, helm};
 use crate::storage;
 use crate::summary::Totals;
-use crate::{CheckpointProblem, Config, Control, CrawlError, End, Progress, RawConfig, Summary};
+use crate::{CheckpointProblem, Config, Control, CrawlError, End, Progress, RawConfig, Reading, Summary};
 
 /// As many as there are cores, if each has enough memory.
 fn partitions_for(env: &Env, asked: &RawConfig) -> Option<usize> {
@@ -161,7 +161,25 @@ impl Crawl {
         }
         self.directory = self.directory.with_layout(self.checkpoint.layout);
         self.progress.committed(self.checkpoint.number, self.checkpoint.unix_micros, Duration::ZERO);
+        self.tell_where_it_was();
         Ok(())
+    }
+
+    /// Publishes what earlier runs have counted, before anybody takes a first sample: the difference would pass for a speed.
+    fn tell_where_it_was(&self) {
+        for (index, record) in self.checkpoint.partitions.iter().enumerate() {
+            let totals = &record.totals;
+            let reading = Reading {
+                pages: totals.pages,
+                bytes: totals.bytes,
+                errors: totals.errors,
+                requests: totals.requests,
+                queued: record.queued + record.in_flight,
+                seen: record.seen,
+                ..Reading::default()
+            };
+            self.progress.publish(index, &reading);
+        }
     }
 
     /// How many partitions the crawl had, if it was just divided otherwise.

@@ -102,8 +102,6 @@ pub(crate) struct Run<'a> {
     /// What was settled and is read while the next requests are on their way: at most a turn's worth, and none when a checkpoint
     /// begins.
     pub(crate) unread: VecDeque<Unread>,
-    /// Requests that came back.
-    pub(crate) requests: u64,
     pub(crate) publish_next: Time,
 }
 
@@ -162,7 +160,6 @@ impl Partition {
             number_next: 0,
             returns: Returns::new(),
             unread: VecDeque::new(),
-            requests: 0,
             publish_next: Time::ZERO,
         };
         let end = run.drive(receiver).await;
@@ -375,7 +372,7 @@ impl Run<'_> {
             pages: partition.totals.pages,
             bytes: partition.totals.bytes,
             errors: partition.totals.errors,
-            requests: self.requests,
+            requests: partition.totals.requests,
             queued: counts.queued,
             in_flight: self.in_flight.len() as u64,
             locating: locating as u64,

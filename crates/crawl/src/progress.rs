@@ -62,7 +62,7 @@ gauges! {
     bytes,
     /// URLs that ended in a failure or a status of 400 or more, in all runs.
     errors,
-    /// Requests that came back in this run, whatever for and whatever they brought.
+    /// Requests that came back, whatever for and whatever they brought, in all runs.
     requests,
     /// URLs that wait.
     queued,

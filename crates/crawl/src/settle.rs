@@ -40,7 +40,7 @@ impl Run<'_> {
         let mut bytes = 0;
         match (errand, came) {
             (Errand::Visit(visit, claim), Some(Came::Fetched(exchange, connection))) => {
-                self.requests += 1;
+                self.partition.totals.requests += 1;
                 let now = self.partition.env.clock.now();
                 self.partition.control.limiter().came(claim, exchange.bytes_received(), now);
                 self.partition.watch(exchange.outcome);

@@ -28,6 +28,8 @@ pub(crate) struct Totals {
     pub(crate) pages: u64,
     pub(crate) bytes: u64,
     pub(crate) errors: u64,
+    /// Requests that came back, whatever for and whatever they brought.
+    pub(crate) requests: u64,
     pub(crate) robots_fetches: u64,
     pub(crate) copies: u64,
     pub(crate) near_copies: u64,
@@ -44,8 +46,18 @@ pub(crate) struct Totals {
 impl Totals {
     /// All that was counted.
     pub(crate) fn numbers(&self) -> impl Iterator<Item = u64> {
-        let &Totals { pages, bytes, errors, robots_fetches, copies, near_copies, links_exchanged, .. } = self;
-        let alone = [pages, bytes, errors, robots_fetches, copies, near_copies, links_exchanged];
+        let &Totals {
+            pages,
+            bytes,
+            errors,
+            requests,
+            robots_fetches,
+            copies,
+            near_copies,
+            links_exchanged,
+            ..
+        } = self;
+        let alone = [pages, bytes, errors, requests, robots_fetches, copies, near_copies, links_exchanged];
         let named = [&self.outcomes, &self.refused, &self.sitemaps, &self.domains];
         let named = named.into_iter().flat_map(|counts| counts.values().copied());
         alone.into_iter().chain([self.pages_of_other_domains]).chain(named)
@@ -56,6 +68,7 @@ impl Totals {
         self.pages += other.pages;
         self.bytes += other.bytes;
         self.errors += other.errors;
+        self.requests += other.requests;
         self.robots_fetches += other.robots_fetches;
         self.copies += other.copies;
         self.near_copies += other.near_copies;

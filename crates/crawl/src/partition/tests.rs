@@ -56,7 +56,6 @@ fn a_fetch_that_breaks_down_is_an_outcome_and_its_host_goes_on() {
             in_flight: BTreeMap::new(),
             number_next: 0,
             unread: VecDeque::new(),
-            requests: 0,
             publish_next: Time::ZERO,
             returns: Returns::new(),
         };

@@ -181,6 +181,21 @@ fn one_checkpoint_resumed_ten_times_is_one_state() {
     assert!(resumed.iter().all(|state| *state == resumed[0]), "{resumed:?}");
 }
 
+/// Whoever samples speeds takes the first sample before anything is fetched: what earlier runs have counted must be there by then.
+#[test]
+fn speeds_after_a_resume_are_those_of_this_run() {
+    let mut simulation = Simulation::new(5);
+    simulation.run(|env| async move { crawl_for(&env, 25, true).await });
+    let (before, first) = simulation.run(|env| async move {
+        let saved = SavedCrawl::open(&env, Path::new(ROOT)).unwrap().totals();
+        let crawl = Crawl::open(&env, Path::new(ROOT), RawConfig::default()).unwrap();
+        (saved, crawl.progress().read())
+    });
+    assert!(before.pages > 0, "{before:?}");
+    assert_eq!((first.pages, first.bytes), (before.pages, before.bytes));
+    assert!(first.requests >= first.pages && first.queued > 0 && first.seen > first.queued, "{first:?}");
+}
+
 #[test]
 fn a_checkpoint_is_the_same_after_ten_lives_that_came_to_no_other() {
     let mut simulation = Simulation::new(6);
