@@ -64,8 +64,6 @@ pub(crate) const TURN: usize = 16;
 const TURNS_UNSEEN: u64 = 32;
 /// How often others hear of what is dearer to find out.
 const PUBLISH_EVERY: Duration = Duration::from_millis(100);
-/// How long the loop rests after a bulky document.
-const AFTER_BULKY: Duration = Duration::from_millis(1);
 /// Parcels taken in between two turns.
 const PARCELS: usize = 4;
 
@@ -149,6 +147,7 @@ impl Partition {
             ..Options::default()
         };
         self.frontier.share_connections(connections_max);
+        let begun = self.env.clock.now();
         let mut run = Run {
             partition: self,
             client,
@@ -158,7 +157,7 @@ impl Partition {
             sender,
             in_flight: BTreeMap::new(),
             number_next: 0,
-            returns: Returns::new(),
+            returns: Returns::new(begun),
             unread: VecDeque::new(),
             publish_next: Time::ZERO,
         };
@@ -247,8 +246,8 @@ impl Run<'_> {
                 taken => {
                     fetched = false;
                     if taken == Taken::Bulky {
-                        // Timers have their turn too.
-                        clock.sleep(AFTER_BULKY).await;
+                        // Sockets and timers have their turn too.
+                        tokio::task::yield_now().await;
                     }
                     continue;
                 }
@@ -260,13 +259,17 @@ impl Run<'_> {
                 continue;
             }
             let part = &self.partition.part;
-            let until = [until, part.look_at(clock.now())].into_iter().flatten().min();
+            let now = clock.now();
+            let until = [until, part.look_at(now)].into_iter().flatten().min();
+            self.returns.rests(now);
             tokio::select! {
                 biased;
                 Some(report) = receiver.recv() => {
+                    self.returns.rested(clock.now());
                     self.sort(report);
                     self.take_back_some(Haste::Busy)?;
                     fetched = false;
+                    continue;
                 }
                 parcel = self.partition.inbox.take() => self.take_in(parcel)?,
                 () = part.seat.called(), if call.is_none() => {}
@@ -274,6 +277,7 @@ impl Run<'_> {
                 () = hub.ended(), if over.is_none() => {}
                 () = clock.sleep_until(until.unwrap_or_default()), if until.is_some() => {}
             }
+            self.returns.rested(clock.now());
         }
     }
 

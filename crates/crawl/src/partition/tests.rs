@@ -57,7 +57,7 @@ fn a_fetch_that_breaks_down_is_an_outcome_and_its_host_goes_on() {
             number_next: 0,
             unread: VecDeque::new(),
             publish_next: Time::ZERO,
-            returns: Returns::new(),
+            returns: Returns::new(env.clock.now()),
         };
         loop {
             run.count_failed().unwrap();
