@@ -12,10 +12,20 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 /// Signals that come closer together are one wish.
 const SAME_WISH: Duration = Duration::from_millis(500);
 
-/// The user's wishes to stop. From its making on, a signal no longer ends the process by itself.
+/// Who wishes to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wish {
+    /// A person, by Ctrl-C.
+    Interrupt,
+    /// Whoever runs services (SIGTERM), or the terminal, which is gone (SIGHUP): the end is what they asked for.
+    Stop,
+}
+
+/// Wishes to stop. From its making on, a signal no longer ends the process by itself.
 pub(crate) struct Interrupts {
     interrupt: Signal,
     terminate: Signal,
+    hangup: Signal,
 }
 
 impl Interrupts {
@@ -24,6 +34,7 @@ impl Interrupts {
         Ok(Interrupts {
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,
+            hangup: signal(SignalKind::hangup())?,
         })
     }
 
@@ -35,17 +46,18 @@ impl Interrupts {
             tokio::select! {
                 biased;
                 () = clock.sleep_until(moment) => return,
-                () = self.next() => {}
+                _ = self.next() => {}
             }
         }
     }
 
-    /// Waits for the next wish to stop: Ctrl-C or a termination signal.
-    pub(crate) async fn next(&mut self) {
+    /// Waits for the next wish to stop.
+    pub(crate) async fn next(&mut self) -> Wish {
         tokio::select! {
             biased;
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => Wish::Interrupt,
+            _ = self.terminate.recv() => Wish::Stop,
+            _ = self.hangup.recv() => Wish::Stop,
         }
     }
 }
@@ -88,7 +100,7 @@ pub(crate) fn when_interrupted(patience: Patience, then: impl FnOnce() + Send + 
             interrupts.settle(&clock).await;
             tokio::select! {
                 biased;
-                () = interrupts.next() => {}
+                _ = interrupts.next() => {}
                 () = clock.sleep_until(end), if patience == Patience::Short => {
                     say!("Stopped: something that does not answer was not waited for.");
                 }

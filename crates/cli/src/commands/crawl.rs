@@ -1,6 +1,8 @@
 //! `mattock crawl`
 
+use std::cell::Cell;
 use std::path::Path;
+use std::rc::Rc;
 
 use anyhow::Context;
 use indicatif::{HumanBytes, HumanCount};
@@ -17,15 +19,13 @@ use crate::output;
 use crate::places;
 use crate::settings::{asked, check_directory, some};
 use crate::shell::{program, quoted};
-use crate::signals::Interrupts;
+use crate::signals::{Interrupts, Wish};
 
 pub(crate) fn run(args: Box<CrawlArgs>) -> anyhow::Result<Ended> {
     let env = places::bound([args.out.as_path()]);
     // Nothing is begun for a console that cannot be.
     let bind = args.console.as_deref().map(|address| args.token.bind(&env, address)).transpose()?;
-    let mut flags = flags(&args);
-    flags.read_files(&places::named(), Path::new(""), "")?;
-    let asked = asked(flags, &args.network, None)?;
+    let asked = asked(flags(&args), &args.network, None)?;
     check_directory(&env, &args.out)?;
     if !args.quiet {
         tell_of_division(&env, &args);
@@ -46,9 +46,11 @@ pub(crate) fn run(args: Box<CrawlArgs>) -> anyhow::Result<Ended> {
     let max_pages = crawl.config().max_pages;
     let console = open_console(&env, &crawl, &control, bind, args.quiet)?;
     let display = Display::new(crawl.progress(), control.clone(), max_pages, args.quiet);
+    let wish = Rc::new(Cell::new(Wish::Stop));
     let summary = mattock_env::run(async {
         let interrupts = Interrupts::listen().context("cannot listen for Ctrl-C")?;
-        tokio::task::spawn_local(stop_when_interrupted(interrupts, control.clone(), env.clock.clone()));
+        let asked = stop_when_asked(interrupts, control.clone(), env.clock.clone(), wish.clone());
+        tokio::task::spawn_local(asked);
         if !args.quiet {
             let begun = if crawl.is_resumed() { "Going on with the crawl in" } else { "Crawling into" };
             say!("{begun} {}; Ctrl-C stops it in good order.", crawl.root().display());
@@ -97,7 +99,8 @@ pub(crate) fn run(args: Box<CrawlArgs>) -> anyhow::Result<Ended> {
         }
         End::Stopped => {
             say!("\nEverything is saved. To go on:\n  {again}");
-            Ok(Ended::Interrupted)
+            // To whoever has asked for its end it ended as it should: it need not be started again.
+            Ok(if wish.get() == Wish::Interrupt { Ended::Interrupted } else { Ended::Done })
         }
     }
 }
@@ -148,9 +151,9 @@ fn open_console(
     Ok(Some(console))
 }
 
-/// The first wish stops the crawl in good order, the second at once.
-async fn stop_when_interrupted(mut interrupts: Interrupts, control: Control, clock: Clock) {
-    interrupts.next().await;
+/// The first wish stops the crawl in good order, the second at once. Whose the first was is left in `wish`.
+async fn stop_when_asked(mut interrupts: Interrupts, control: Control, clock: Clock, wish: Rc<Cell<Wish>>) {
+    wish.set(interrupts.next().await);
     // First the stop, then the talk: whoever listened on the other end of a pipe may have got the same signal.
     control.stop();
     say!("\nStopping: waiting for what is under way (again to leave at once, back to the last checkpoint) …");

@@ -151,7 +151,7 @@ fn a_running_crawl_does_as_it_is_told() {
     assert!(status == 200 && host.contains("\"over_time\""), "{host}");
 
     assert!(said(&ctl(&scratch, &["stop", "--wait"])).contains("everything is saved"));
-    assert_eq!(crawl.child.end(), Some(130));
+    assert_eq!(crawl.child.end(), Some(0));
     assert!(!scratch.is_there("crawl/control.sock") && !scratch.is_there("crawl/state/console-token"));
     let gone = ctl(&scratch, &["status"]);
     assert_eq!(gone.status.code(), Some(1));
@@ -194,7 +194,7 @@ fn a_token_is_left_nowhere_but_in_its_file() {
         let expected = if more.is_empty() { vec![own] } else { vec![] };
         assert_eq!(files_with(scratch.path(), token), expected);
         said(&ctl(&scratch, &["stop", "--wait"]));
-        assert_eq!(crawl.child.end(), Some(130));
+        assert_eq!(crawl.child.end(), Some(0));
         assert_eq!(files_with(scratch.path(), token), Vec::<PathBuf>::new());
     }
 }

@@ -38,6 +38,26 @@ fn a_stopped_crawl_goes_on_by_the_command_that_it_prints() {
     assert!(found.values().all(|times| *times == 1), "each page is stored once");
 }
 
+/// Whoever asks for the end of a service gets what they asked for: it is no failure after which to start it again.
+#[test]
+fn a_crawl_that_is_asked_to_end_has_not_failed() {
+    for signal in ["-TERM", "-HUP"] {
+        let scratch = Scratch::new(&format!("asked{signal}"));
+        let served = Served::start(SEED, "20ms", 20);
+        let mut crawl = scratch.command(MATTOCK);
+        crawl.args(&served.crawl).stdout(Stdio::null()).stderr(Stdio::piped());
+        let child = crawl.spawn().expect("the binary was built for this test");
+        served.bell.recv().expect("the crawl asks for more than so many pages");
+        let sent = std::process::Command::new("kill").args([signal, &child.id().to_string()]).status();
+        assert!(sent.expect("there is kill").success());
+        let output = child.wait_with_output().expect("it ends");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(0), "{signal}: {said}");
+        assert!(said.contains("Everything is saved"), "{signal}: {said}");
+        assert!(scratch.mattock(&["check", "crawl"]).status.success(), "{signal}");
+    }
+}
+
 /// The pages in an archive, each with how often it is there.
 pub(crate) fn pages(directory: &Path) -> BTreeMap<String, u32> {
     let files = Files::real();
