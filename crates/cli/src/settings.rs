@@ -17,9 +17,10 @@ use crate::places;
 /// The variable that stands for `--proxy`.
 const PROXY_VARIABLE: &str = "MATTOCK_PROXY";
 
-/// What the flags say, and below them the file that they name, with its secrets. `only` is the URL that is asked for, if it is but one.
+/// What the flags say, with what the files say that they name, and below them the configuration that they name, with its secrets. `only` is the URL that is asked for, if it is but one.
 pub(crate) fn asked(flags: RawConfig, network: &NetworkArgs, only: Option<&WebUrl>) -> Result<RawConfig> {
-    let flags = flags.or(network_flags(network, only));
+    let mut flags = flags.or(network_flags(network, only));
+    flags.read_files(&places::named(), Path::new(""), "")?;
     let mut asked = match &network.config {
         Some(path) => flags.or(read_config(path)?),
         None => flags,
@@ -91,6 +92,7 @@ fn network_flags(args: &NetworkArgs, only: Option<&WebUrl>) -> RawConfig {
         fetch: RawFetch { headers: some(&headers), ..Default::default() },
         network: RawNetwork {
             dns: some(&args.dns),
+            hosts: args.hosts.clone(),
             allow_address: some(&args.allow_address),
             connect_port: some(&args.connect_port),
             proxy: args.proxy.as_deref().map(proxy),

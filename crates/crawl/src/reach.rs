@@ -25,6 +25,9 @@ pub(crate) fn of(config: &RawConfig, root: &Path) -> Vec<Reach> {
     for server in config.network.dns.iter().flatten() {
         add("network.dns", server);
     }
+    for hosts in config.network.hosts.iter().filter(|hosts| !hosts.trim().is_empty()) {
+        add("network.hosts", &format!("a list of names with the checksum {}", checksum(hosts.as_bytes())));
+    }
     for range in config.network.allow_address.iter().flatten() {
         add("network.allow_address", range);
     }
@@ -51,11 +54,12 @@ fn blocklist(path: &str) -> Reach {
 
 /// An authority by its certificates, whatever text stands around them.
 fn fingerprint(authority: &str) -> String {
-    let digests = crate::config::certificates(authority).unwrap_or_default().into_iter().map(|certificate| {
-        let digest = Sha256::digest(certificate);
-        format!("sha256:{}", data_encoding::HEXLOWER.encode(&digest))
-    });
-    digests.collect::<Vec<_>>().join(" ")
+    let certificates = crate::config::certificates(authority).unwrap_or_default();
+    certificates.iter().map(|certificate| checksum(certificate)).collect::<Vec<_>>().join(" ")
+}
+
+fn checksum(bytes: &[u8]) -> String {
+    format!("sha256:{}", data_encoding::HEXLOWER.encode(&Sha256::digest(bytes)))
 }
 
 fn is_within(root: &Path, path: impl AsRef<Path>) -> bool {
@@ -164,12 +168,13 @@ mod tests {
     use crate::config::{KNOWN_AUTHORITY, every_key};
 
     /// Keys whose values lead out of the directory, or let something out that stays otherwise. Limits of analyzers are looked at apart.
-    const REACHING: [&str; 8] = [
+    const REACHING: [&str; 9] = [
         "fetch.headers",
         "links.blocklist",
         "network.allow_address",
         "network.allow_name",
         "network.dns",
+        "network.hosts",
         "network.proxy",
         "tls.extra_roots",
         "watch.on_alert",
@@ -245,7 +250,7 @@ mod tests {
     fn what_leads_out_of_the_directory_is_known() {
         let text = format!(
             "[watch]\non_alert = 'mail us'\n[fetch]\nheaders = [{{ name = 'Cookie', value = {{ env = 'C' }}, hosts = ['a.example'] }}]\n\
-             [network]\nproxy = {{ file = 'p.secret' }}\ndns = ['192.0.2.1']\nallow_address = ['10.0.0.0/8']\nallow_name = ['wiki']\n\
+             [network]\nproxy = {{ file = 'p.secret' }}\ndns = ['192.0.2.1']\nhosts = '''192.0.2.7 a.example\n'''\nallow_address = ['10.0.0.0/8']\nallow_name = ['wiki']\n\
              [links]\nblocklist = '/elsewhere/list'\n[tls]\nextra_roots = ['''{KNOWN_AUTHORITY}''']"
         );
         let config = RawConfig::parse(&text, "crawl.toml").unwrap();

@@ -77,7 +77,8 @@ impl Client {
     /// A client in this world.
     pub fn new(env: &Env, options: ClientOptions) -> Client {
         let servers = options.name_servers.clone().unwrap_or_else(|| NameServers::of_system(&env.files));
-        let resolver = Resolver::new(env, servers, options.families, CACHE_NAMES_MAX);
+        let resolver =
+            Resolver::new(env, servers, options.families, CACHE_NAMES_MAX).with_hosts(options.hosts.clone());
         let (requests, tls) = (RequestWriter::new(&options), Tls::new(&options));
         let spills = options.spill.clone().map(|dir| Spills::new(&env.files, dir));
         Client { env: env.clone(), options, resolver, requests, tls, spills, buffers: RefCell::default() }

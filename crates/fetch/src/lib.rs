@@ -44,5 +44,5 @@ pub use outcome::{Consequence, Failure, FetchOutcome};
 pub use ports::Ports;
 pub use redirect::{Redirect, RedirectRefusal};
 pub use request::Validators;
-pub use resolver::{Families, NameServers, Resolver};
+pub use resolver::{Families, Hosts, HostsError, NameServers, Resolver};
 pub use tls::{TlsInfo, TlsOptions};

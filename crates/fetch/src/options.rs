@@ -6,7 +6,7 @@ use mattock_secret::Secret;
 
 use crate::resolver::Families;
 use crate::tls::TlsOptions;
-use crate::{AddressGuard, Credential, Limits, NameServers, Ports};
+use crate::{AddressGuard, Credential, Hosts, Limits, NameServers, Ports};
 
 /// Who we say we are.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,6 +30,8 @@ pub struct ClientOptions {
     pub ports: Ports,
     /// Whom to ask for addresses; the machine's own servers if `None`.
     pub name_servers: Option<NameServers>,
+    /// Names with addresses of the operator's own.
+    pub hosts: Hosts,
     /// IPv4, IPv6, and which of them first.
     pub families: Families,
     /// Ports to connect to instead of those in the URL: for laboratories that cannot listen on port 80.
@@ -60,6 +62,7 @@ impl ClientOptions {
             guard: AddressGuard::default(),
             ports: Ports::default(),
             name_servers: None,
+            hosts: Hosts::default(),
             families: Families::default(),
             connect_ports: Vec::new(),
             tls: TlsOptions::default(),

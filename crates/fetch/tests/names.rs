@@ -10,7 +10,7 @@ use hickory_proto::rr::rdata::{A, AAAA, CNAME};
 use hickory_proto::rr::{Name, RData, Record, RecordType};
 use mattock_env::sim::Simulation;
 use mattock_env::{Env, NetFaults};
-use mattock_fetch::{Client, ClientOptions, Families, NameServers, Resolver};
+use mattock_fetch::{Client, ClientOptions, Families, Hosts, NameServers, Resolver};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::server::{Act, listen, options, send, url};
@@ -332,5 +332,27 @@ fn d06_a_name_that_changes_its_mind_gains_nothing() {
         assert_eq!(outcomes, ["200", "200", "forbidden-address", "forbidden-address", "200", "200"]);
         assert_eq!((public.borrow().connections, private.borrow().connections), (4, 0));
         assert_eq!(asked.borrow().len(), 3);
+    });
+}
+
+#[test]
+fn names_that_the_operator_wrote_down_ask_nobody_and_are_guarded_all_the_same() {
+    Simulation::new(1).run(|env| async move {
+        let page = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";
+        let public = listen(&env, "8.8.4.4:80", vec![vec![Act::Request, send(page)]]).await;
+        let private = listen(&env, "10.0.0.7:80", vec![vec![Act::Hang]]).await;
+        let asked = serve(&env, |_, _| Say::Records(vec![address("other.example", 60, "8.8.8.8")])).await;
+        let hosts = Hosts::parse("8.8.4.4 www.example.com\n10.0.0.7 wiki\n::1 six\n").unwrap();
+        let name_servers = Some(servers());
+        let client =
+            Client::new(&env, ClientOptions { name_servers, hosts, families: Families::V4Only, ..options() });
+        let mut outcomes = Vec::new();
+        for name in ["www.example.com", "wiki", "six"] {
+            let (exchange, _) = client.fetch(&url(&format!("http://{name}/")), None).await;
+            outcomes.push(exchange.outcome.to_string());
+        }
+        assert_eq!(outcomes, ["200", "forbidden-address", "no-such-name"]);
+        assert_eq!((public.borrow().connections, private.borrow().connections), (1, 0));
+        assert!(asked.borrow().is_empty());
     });
 }

@@ -32,6 +32,10 @@ pub(crate) struct NetworkArgs {
     #[arg(long, value_name = "ADDRESS", env = "MATTOCK_DNS", action = ArgAction::Append)]
     pub(crate) dns: Vec<String>,
 
+    /// A file like /etc/hosts, whose names have the addresses in it whatever name servers say
+    #[arg(long, value_name = "FILE", env = "MATTOCK_HOSTS")]
+    pub(crate) hosts: Option<String>,
+
     /// A range of addresses to connect to beside the public ones, like 127.0.0.0/8; may be repeated
     #[arg(long, value_name = "CIDR", env = "MATTOCK_ALLOW_ADDRESS", action = ArgAction::Append)]
     pub(crate) allow_address: Vec<String>,

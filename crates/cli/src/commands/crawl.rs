@@ -1,7 +1,6 @@
 //! `mattock crawl`
 
 use std::cell::Cell;
-use std::path::Path;
 use std::rc::Rc;
 
 use anyhow::Context;

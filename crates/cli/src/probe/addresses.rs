@@ -15,7 +15,9 @@ use super::text::ms;
 pub(crate) struct Addresses {
     /// The proxy that everything goes through; it finds the addresses then.
     pub(crate) proxy: Option<String>,
-    /// Whom was asked; nobody if the URL has an address in it.
+    /// Whether they stand in the hosts file that was named.
+    pub(crate) written: bool,
+    /// Whom was asked; nobody if the URL has an address in it, or the hosts file does.
     pub(crate) name_servers: Vec<String>,
     pub(crate) found: Vec<Found>,
     /// Why none were found: the name of an outcome.
@@ -36,8 +38,14 @@ pub(crate) struct Found {
 
 /// Looks a host up, without a cache.
 pub(crate) async fn find(env: &Env, config: &Config, url: &WebUrl) -> Addresses {
-    let mut addresses =
-        Addresses { proxy: None, name_servers: Vec::new(), found: Vec::new(), failure: None, ms: 0.0 };
+    let mut addresses = Addresses {
+        proxy: None,
+        written: false,
+        name_servers: Vec::new(),
+        found: Vec::new(),
+        failure: None,
+        ms: 0.0,
+    };
     if let Some(proxy) = &config.proxy {
         addresses.proxy = Some(format!("{}:{}", proxy.host, proxy.port));
         return addresses;
@@ -47,8 +55,11 @@ pub(crate) async fn find(env: &Env, config: &Config, url: &WebUrl) -> Addresses 
         Some(address) => Ok(vec![address]),
         None => {
             let servers = config.name_servers.clone().unwrap_or_else(|| NameServers::of_system(&env.files));
-            addresses.name_servers = servers.0.iter().map(ToString::to_string).collect();
-            let resolver = Resolver::new(env, servers, config.families, 16);
+            addresses.written = config.hosts.get(url.host_name(), config.families).is_some();
+            if !addresses.written {
+                addresses.name_servers = servers.0.iter().map(ToString::to_string).collect();
+            }
+            let resolver = Resolver::new(env, servers, config.families, 16).with_hosts(config.hosts.clone());
             match env.clock.timeout(config.limits.resolve, resolver.resolve(url.host_name())).await {
                 Ok(answer) => answer.map(|found| found.to_vec()),
                 Err(_) => Err(Failure::NameTimeout),

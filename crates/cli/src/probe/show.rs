@@ -44,6 +44,7 @@ impl Addresses {
             return out;
         }
         let asked = match self.name_servers.as_slice() {
+            [] if self.written => " from the hosts file".to_owned(),
             [] => String::new(),
             servers => format!(" from {} in {}", servers.join(", "), milliseconds(self.ms)),
         };

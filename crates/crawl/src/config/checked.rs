@@ -5,7 +5,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use mattock_fetch::{
-    AddressGuard, Cidr, ClientOptions, Credential, DecodeLimits, Families, Field, Identity, Limits,
+    AddressGuard, Cidr, ClientOptions, Credential, DecodeLimits, Families, Field, Hosts, Identity, Limits,
     NamePattern, NameServers, Ports, Proxy, TlsOptions,
 };
 use mattock_frontier::{
@@ -74,6 +74,8 @@ pub struct Config {
     pub limits: Limits,
     /// Name servers; the machine's if `None`.
     pub name_servers: Option<NameServers>,
+    /// Names with addresses of the operator's own.
+    pub hosts: Hosts,
     /// Address ranges beside the public ones.
     pub allow_address: Vec<Cidr>,
     /// Local names that a proxy may be asked for.
@@ -274,6 +276,14 @@ impl Config {
             },
             limits: limits(fetch)?,
             name_servers: (!dns.is_empty()).then_some(NameServers(dns)),
+            hosts: one("network.hosts", &network.hosts, |text| match files {
+                Files::Unread | Files::Saved if !values::is_hosts(text) => Ok(Hosts::default()),
+                _ if !values::is_hosts(text) => Err(format!(
+                    "{text:?} is the name of a file, and those are read where a configuration is begun with"
+                )),
+                _ => values::hosts(text),
+            })?
+            .unwrap_or_default(),
             allow_address: list("network.allow_address", &network.allow_address, |text| {
                 Cidr::from_str(text).map_err(|error| error.to_string())
             })?,
@@ -331,6 +341,7 @@ impl Config {
             guard: AddressGuard::allowing(self.allow_address.clone()).with_names(self.allow_name.clone()),
             ports: self.ports.clone(),
             name_servers: self.name_servers.clone(),
+            hosts: self.hosts.clone(),
             families: self.families,
             connect_ports: self.connect_ports.clone(),
             tls: self.tls.clone(),

@@ -138,6 +138,9 @@ compressed = true
 [network]
 # Name servers; those of the machine if there is no such key. (free)
 # dns = ["192.0.2.1:53"]
+# Names whose addresses are known: a file like /etc/hosts, which is asked before any name server. It is read when a crawl begins and kept
+# in its crawl.toml. The machine's own /etc/hosts is not looked at unless it is named here. (free)
+# hosts = "our-hosts"
 # Addresses are connected to only if they are public, or in one of these ranges. (free)
 # allow_address = ["127.0.0.0/8"]
 # Connect to another port than the URL says: for laboratories. (free)

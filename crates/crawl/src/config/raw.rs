@@ -168,6 +168,8 @@ section! {
     RawNetwork {
         /// Name servers.
         dns: Vec<String>,
+        /// Names with their addresses: a file, or what stands in it.
+        hosts: String,
         /// Address ranges beside the public ones.
         allow_address: Vec<String>,
         /// Ports to connect to instead.
@@ -393,21 +395,30 @@ impl RawConfig {
             *named = std::path::absolute(&path).unwrap_or(path).display().to_string();
         }
         self.secrets().for_each(|(_, secret)| secret.source_mut().absolute(directory));
-        for root in self.tls.extra_roots.iter_mut().flatten().filter(|root| !values::is_pem(root)) {
-            let path = directory.join(&*root);
+        let read = |key: &'static str, named: &mut String, check: &dyn Fn(&str) -> Result<(), String>| {
+            let path = directory.join(&*named);
             let unread = |message: String| ConfigError::Value {
                 place: Some(place.to_owned()).filter(|place| !place.is_empty()),
-                key: "tls.extra_roots",
+                key,
                 message,
             };
             let bytes = files
                 .read(&path)
                 .map_err(|error| unread(format!("cannot read {}: {error}", path.display())))?;
             let text = String::from_utf8_lossy(&bytes).into_owned();
-            if let Err(message) = values::certificates(&text) {
-                return Err(unread(format!("{}: {message}", path.display())));
+            check(&text).map_err(|message| unread(format!("{}: {message}", path.display())))?;
+            *named = text;
+            Ok(())
+        };
+        for root in self.tls.extra_roots.iter_mut().flatten().filter(|root| !values::is_pem(root)) {
+            read("tls.extra_roots", root, &|text| values::certificates(text).map(drop))?;
+        }
+        for hosts in self.network.hosts.iter_mut().filter(|hosts| !values::is_hosts(hosts)) {
+            read("network.hosts", hosts, &|text| values::hosts(text).map(drop))?;
+            // An empty one says that there are none, and must not be taken for a name.
+            if !values::is_hosts(hosts) {
+                hosts.push('\n');
             }
-            *root = text;
         }
         Ok(())
     }
@@ -458,6 +469,7 @@ mod tests {
     fn all() -> RawConfig {
         let mut all = RawConfig::parse(&with_all_keys(), "example").unwrap();
         all.tls.extra_roots = Some(vec![values::AUTHORITY.to_owned()]);
+        all.network.hosts = Some("192.0.2.7 www.example.com\n".to_owned());
         all
     }
 
@@ -513,5 +525,18 @@ mod tests {
         raw.read_files(&files, Path::new("/etc"), "").unwrap();
         assert_eq!(raw.check().unwrap().tls.extra_roots.len(), 1);
         assert_eq!(RawConfig::parse(&raw.to_toml(), "saved").unwrap(), raw);
+        for (text, names) in [("192.0.2.7 a.example b.example", 2), ("", 0), ("# none", 0)] {
+            let mut raw = RawConfig::parse("[network]\nhosts = 'hosts'", "mattock.toml").unwrap();
+            files.write_atomic(Path::new("/etc/hosts"), text.as_bytes()).unwrap();
+            raw.read_files(&files, Path::new("/etc"), "").unwrap();
+            let saved = RawConfig::parse(&raw.to_toml(), "saved").unwrap();
+            assert_eq!((saved.check().unwrap().hosts.len(), &saved), (names, &raw), "{text}");
+        }
+        let mut raw = RawConfig::parse("[network]\nhosts = 'hosts'", "mattock.toml").unwrap();
+        files.write_atomic(Path::new("/etc/hosts"), b"192.0.2.7 a.example\na.example").unwrap();
+        let wrong = raw.read_files(&files, Path::new("/etc"), "").unwrap_err().to_string();
+        assert!(wrong.starts_with("network.hosts: /etc/hosts: line 2: \"a.example\" is not"), "{wrong}");
+        let unread = raw.check().unwrap_err().to_string();
+        assert!(unread.starts_with("network.hosts: \"hosts\" is the name of a file"), "{unread}");
     }
 }

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use data_encoding::BASE64;
-use mattock_fetch::{Families, Field, Ports, Proxy};
+use mattock_fetch::{Families, Field, Hosts, Ports, Proxy};
 use mattock_secret::Secret;
 
 const PEM_BEGIN: &str = "-----BEGIN CERTIFICATE-----";
@@ -122,6 +122,16 @@ pub(crate) fn certificates(text: &str) -> Result<Vec<Vec<u8>>, String> {
         return Err(format!("{shown:?} holds no certificate; it needs a line {PEM_BEGIN}"));
     }
     Ok(found)
+}
+
+/// Whether this is what stands in a hosts file, and not its name.
+pub(super) fn is_hosts(text: &str) -> bool {
+    text.contains('\n')
+}
+
+/// Names with their addresses.
+pub(super) fn hosts(text: &str) -> Result<Hosts, String> {
+    Hosts::parse(text).map_err(|error| error.to_string())
 }
 
 /// The form of a certificate, without one inside.

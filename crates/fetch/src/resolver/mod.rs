@@ -9,12 +9,13 @@
 //! Why not a resolver of somebody else's: this one runs on the capabilities of `env` and so on virtual time and a
 //! simulated network, starts no task or thread, and is small enough to bound what it holds. The message format is
 //! `hickory-proto`'s. `/etc/hosts`, search domains and multicast DNS are not consulted: a crawl means the Web's names,
-//! and must not mean something else on another machine.
+//! and must not mean something else on another machine. [`Hosts`] that the operator names are asked first.
 //!
 //! Costs: one datagram each way per name and TTL; each cache holds two generations of names (about 100 bytes a name),
 //! so that a full cache forgets the half that was not asked for lately.
 
 mod cache;
+mod hosts;
 mod question;
 mod servers;
 
@@ -31,6 +32,7 @@ use tokio::sync::Notify;
 
 use crate::Failure;
 use cache::Generations;
+pub use hosts::{Hosts, HostsError};
 pub use servers::NameServers;
 
 const TTL_MIN: Duration = Duration::from_secs(60);
@@ -77,6 +79,7 @@ pub struct Resolver {
     env: Env,
     servers: NameServers,
     families: Families,
+    hosts: Hosts,
     state: RefCell<State>,
 }
 
@@ -120,11 +123,21 @@ impl Resolver {
             unknown: Generations::new(cache_names_max / NEGATIVE_SHARE),
             asked: HashMap::new(),
         };
-        Resolver { env: env.clone(), servers, families, state: RefCell::new(state) }
+        let hosts = Hosts::default();
+        Resolver { env: env.clone(), servers, families, hosts, state: RefCell::new(state) }
+    }
+
+    /// These names have these addresses, whatever name servers say.
+    pub fn with_hosts(mut self, hosts: Hosts) -> Resolver {
+        self.hosts = hosts;
+        self
     }
 
     /// The addresses of a name; never empty.
     pub async fn resolve(&self, name: &str) -> Answer {
+        if let Some(addresses) = self.hosts.get(name, self.families) {
+            return if addresses.is_empty() { Err(Failure::NoSuchName) } else { Ok(addresses) };
+        }
         loop {
             if let Some(answer) = self.remembered(name) {
                 return answer;
