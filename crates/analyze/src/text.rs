@@ -35,11 +35,19 @@ use tree::Tree;
 pub(crate) const TEXT_BYTES_MAX: usize = 4 << 20;
 /// With fewer words than this, what was taken for waste is looked at again.
 const WORDS_MIN: u32 = 25;
+/// With fewer words than this to see, a page may have its text in `noscript`, where scripts take it from,
+const VISIBLE_WORDS_MIN: u32 = 60;
+/// if so much stands there: a notice that scripts are needed is shorter.
+const UNSCRIPTED_BYTES_MIN: usize = 400;
 
 /// The main text of a page, a line per block; empty if it has none.
 pub(crate) fn main_text(html: &str) -> String {
-    let tree = Tree::read(html);
+    let mut tree = Tree::read(html);
     let mut page = Page::new(&tree, html);
+    if page.words() < VISIBLE_WORDS_MIN && tree.unscripted_bytes >= UNSCRIPTED_BYTES_MIN {
+        tree = Tree::read_unscripted(html);
+        page = Page::new(&tree, html);
+    }
     if let Some(main) = declared::find(&tree, &page) {
         page.look_within(main);
     }
@@ -135,6 +143,24 @@ mod tests {
         assert_eq!(main_text("<div style='display: none'>x</div><b hidden>y</b>"), "x");
         assert_eq!(main_text(""), "");
         assert_eq!(main_text("<script>x</script>"), "");
+    }
+
+    #[test]
+    fn what_only_browsers_without_scripts_show_is_the_text_of_a_page_without_another() {
+        let said =
+            "<p>It froze again last night, so I would wait for a week before planting anything out.</p>";
+        let thread = format!("<noscript><div class=thread>{}</div></noscript>", said.repeat(6));
+        let shell = |noscript: &str| {
+            format!("<body><header><a href=/>Garden boards</a></header>{noscript}<div id=app></div>")
+        };
+        assert_eq!(main_text(&shell(&thread)).matches("It froze").count(), 6);
+        // A notice is no text,
+        let notice =
+            "<noscript>Please enable scripts to read these boards, or use another browser.</noscript>";
+        assert_eq!(main_text(&shell(notice)), "Garden boards");
+        // and a page that has another needs none.
+        let text = main_text(&page(&format!("<div>{ARTICLE}</div>{thread}")));
+        assert!(text.contains("The second one") && !text.contains("It froze"), "{text}");
     }
 
     #[test]

@@ -28,20 +28,39 @@ pub(crate) struct Node {
 
 pub(crate) struct Tree {
     pub(crate) nodes: Vec<Node>,
+    /// Bytes of text that only browsers without scripts show, and that were left out.
+    pub(crate) unscripted_bytes: usize,
 }
 
 impl Tree {
-    /// Reads a page. Node 0 is the whole.
+    /// Reads a page as browsers with scripts show it. Node 0 is the whole.
     pub(crate) fn read(html: &str) -> Tree {
+        Tree::read_for(html, Tag::Hidden)
+    }
+
+    /// Reads a page as browsers without scripts show it.
+    pub(crate) fn read_unscripted(html: &str) -> Tree {
+        Tree::read_for(html, Tag::Block)
+    }
+
+    fn read_for(html: &str, noscript: Tag) -> Tree {
         let root = Node { tag: Tag::Body, hints: 0, parent: 0, end: 0, from: 0, to: 0 };
         // Pages beyond four gigabytes do not come from anywhere.
         let html = &html[..html.floor_char_boundary(u32::MAX as usize / 2)];
         let base = html.as_ptr() as usize;
-        let builder = Builder { base, nodes: vec![root], open: vec![0], hints: 0, hidden: None };
+        let builder = Builder {
+            base,
+            nodes: vec![root],
+            open: vec![0],
+            hints: 0,
+            hidden: None,
+            noscript,
+            unscripted_bytes: 0,
+        };
         let mut builder = read_markup(html, builder);
         builder.close_to(0);
         builder.nodes[0].end = builder.nodes.len() as u32;
-        Tree { nodes: builder.nodes }
+        Tree { nodes: builder.nodes, unscripted_bytes: builder.unscripted_bytes }
     }
 }
 
@@ -55,9 +74,19 @@ struct Builder<'a> {
     hints: Hints,
     /// Within an element that is not shown: its name, and how many of that name are open.
     hidden: Option<(&'a [u8], u32)>,
+    /// The kind of element that `noscript` is.
+    noscript: Tag,
+    unscripted_bytes: usize,
 }
 
 impl Builder<'_> {
+    fn tag_of(&self, name: &[u8]) -> Tag {
+        match Tag::of(name) {
+            Tag::Hidden if is_noscript(name) => self.noscript,
+            tag => tag,
+        }
+    }
+
     fn tag_at(&self, level: usize) -> Tag {
         self.nodes[self.open[level] as usize].tag
     }
@@ -137,7 +166,13 @@ impl Builder<'_> {
 
 impl<'a> Markup<'a> for Builder<'a> {
     fn text(&mut self, raw: &'a [u8]) {
-        if self.hidden.is_some() || raw.is_empty() {
+        if let Some((hidden, _)) = self.hidden {
+            if is_noscript(hidden) {
+                self.unscripted_bytes += raw.trim_ascii().len();
+            }
+            return;
+        }
+        if raw.is_empty() {
             return;
         }
         let from = (raw.as_ptr() as usize - self.base) as u32;
@@ -163,7 +198,7 @@ impl<'a> Markup<'a> for Builder<'a> {
 
     fn start(&mut self, name: &'a [u8], self_closing: bool, foreign: bool) {
         let hints = std::mem::take(&mut self.hints);
-        let tag = if foreign { Tag::Hidden } else { Tag::of(name) };
+        let tag = if foreign { Tag::Hidden } else { self.tag_of(name) };
         if self.ends_select(tag, name) {
             self.hidden = None;
             self.close_to(self.open.len() - 1);
@@ -203,7 +238,7 @@ impl<'a> Markup<'a> for Builder<'a> {
     }
 
     fn end(&mut self, name: &'a [u8]) {
-        let tag = Tag::of(name);
+        let tag = self.tag_of(name);
         if let Some((hidden, count)) = &mut self.hidden {
             if hidden.eq_ignore_ascii_case(name) {
                 *count -= 1;
@@ -232,6 +267,10 @@ impl<'a> Markup<'a> for Builder<'a> {
             self.close_to(level);
         }
     }
+}
+
+fn is_noscript(name: &[u8]) -> bool {
+    name.eq_ignore_ascii_case(b"noscript")
 }
 
 /// Whether any markup may stand within an element of this name that is not shown.
@@ -313,6 +352,19 @@ mod tests {
         assert_eq!(shape("<head><title>t</title><body>a"), "Body(Hidden()a)");
         assert_eq!(shape("<button>a<main>b</main>"), "Body(Hidden()Main(b))");
         assert_eq!(shape("<svg><g><svg></svg></g>a</svg>b"), "Body(Hidden()b)");
+    }
+
+    #[test]
+    fn bytes_that_browsers_with_scripts_do_not_show() {
+        let html = "a<noscript> <p>bc</p> d<noscript>e</noscript></noscript>f<script>g</script><noscript>h";
+        assert_eq!(Tree::read(html).unscripted_bytes, 5);
+        let unscripted = Tree::read_unscripted(html);
+        assert_eq!(unscripted.unscripted_bytes, 0);
+        let texts = unscripted.nodes.iter().filter(|node| node.tag == Tag::Text && node.to > node.from);
+        assert_eq!(
+            texts.map(|text| html[text.from as usize..text.to as usize].trim()).collect::<String>(),
+            "abcdefh"
+        );
     }
 
     #[test]
