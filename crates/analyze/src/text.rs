@@ -146,6 +146,20 @@ mod tests {
     }
 
     #[test]
+    fn what_is_named_after_something_hidden_is_shown() {
+        for name in ["overflow-hidden", "hide-when-deleted", "hide-scrollbar", "lg:hidden"] {
+            let text = main_text(&page(&format!("<div class='box {name}'>{ARTICLE}</div>")));
+            assert!(text.starts_with("The first paragraph"), "{name}: {text}");
+        }
+        for name in ["hidden", "is-hidden", "js-hide", "d-none"] {
+            let text = main_text(&page(&format!(
+                "<div>{ARTICLE}<p class='{name}'>Twice, for small screens.</p></div>"
+            )));
+            assert!(text.contains("The second one") && !text.contains("Twice"), "{name}: {text}");
+        }
+    }
+
+    #[test]
     fn what_only_browsers_without_scripts_show_is_the_text_of_a_page_without_another() {
         let said =
             "<p>It froze again last night, so I would wait for a week before planting anything out.</p>";

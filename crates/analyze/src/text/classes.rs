@@ -40,13 +40,13 @@ const NAME_BYTES_MAX: usize = 512;
 /// The hints of one attribute's value.
 pub(crate) fn hints(value: &[u8]) -> Hints {
     let mut found = 0;
-    // Without what the last word said.
-    let mut found_before = 0;
     let mut word = [0u8; 16];
     let mut length = 0;
     let mut before = [0u8; 16];
     let mut before_length = 0;
     let mut was_lower = false;
+    // In this name, before the one that is read.
+    let mut words = 0;
     let value = &value[..value.len().min(NAME_BYTES_MAX)];
     for at in 0..=value.len() {
         let byte = value.get(at).copied().unwrap_or(b' ');
@@ -55,17 +55,16 @@ pub(crate) fn hints(value: &[u8]) -> Hints {
             let this = &word[..length.min(16)];
             if length <= 16 {
                 let before = &before[..before_length];
-                if is_some_screen(before, this) {
-                    found = found_before;
-                }
-                found_before = found;
-                if (before, this) != (b"label", b"hidden") {
-                    found |= of_word(this) | of_pair(before, this);
+                found |= of_word(this) | of_pair(before, this);
+                // Much is named after what it hides, or where: `overflow-hidden`, `hide-when-deleted`, `hidden-xs`.
+                if byte.is_ascii_whitespace() && words < 2 {
+                    found |= of_whole(before, this);
                 }
             }
             before = word;
             before_length = length.min(16);
             length = 0;
+            words += 1;
         }
         if byte.is_ascii_alphabetic() {
             if length < 16 {
@@ -74,6 +73,7 @@ pub(crate) fn hints(value: &[u8]) -> Hints {
             length += 1;
         } else if byte.is_ascii_whitespace() {
             before_length = 0;
+            words = 0;
         }
         was_lower = byte.is_ascii_lowercase();
     }
@@ -111,10 +111,19 @@ fn of_word(word: &[u8]) -> Hints {
         b"articlebody" | b"storybody" | b"entrytext" | b"storytext" | b"articletext" | b"storycontent"
         | b"entrycontent" | b"articlecontent" | b"hentry" | b"bodytext" => BODY,
         b"main" | b"maincontent" | b"content" | b"contents" | b"article" => MAIN,
-        b"hidden" | b"hide" | b"invisible" | b"noprint" | b"noshow" | b"editsection" | b"headerlink" => {
-            HIDDEN
-        }
+        b"editsection" | b"headerlink" => HIDDEN,
         _ => of_stem(word),
+    }
+}
+
+/// Of a whole name: this word alone, or with a short one before it that is no size of screens.
+fn of_whole(before: &[u8], word: &[u8]) -> Hints {
+    match (before, word) {
+        (b"xs" | b"sm" | b"md" | b"lg" | b"xl", _) => 0,
+        (_, b"hidden" | b"hide" | b"invisible") if before.len() <= 3 => HIDDEN,
+        (b"d" | b"display", b"none") => HIDDEN,
+        (b"", b"noprint" | b"noshow") => HIDDEN,
+        _ => 0,
     }
 }
 
@@ -161,30 +170,6 @@ fn of_stem(word: &[u8]) -> Hints {
     let starts = STARTS.iter().filter(|(stem, _)| word.starts_with(stem));
     let ends = ENDS.iter().filter(|(stem, _)| word.ends_with(stem));
     starts.chain(ends).fold(0, |all, (_, hint)| all | hint)
-}
-
-/// Whether two words say that something is not shown on some screens, and so is on others.
-fn is_some_screen(first: &[u8], second: &[u8]) -> bool {
-    matches!(first, b"hidden" | b"hide")
-        && matches!(
-            second,
-            b"xs"
-                | b"sm"
-                | b"md"
-                | b"lg"
-                | b"xl"
-                | b"xxl"
-                | b"on"
-                | b"for"
-                | b"mobile"
-                | b"phone"
-                | b"tablet"
-                | b"desktop"
-                | b"small"
-                | b"medium"
-                | b"large"
-                | b"print"
-        )
 }
 
 /// Two words after each other within one name.
@@ -250,6 +235,17 @@ mod tests {
             ("hidden", HIDDEN),
             ("col-sm-6 hidden-xs", 0),
             ("hide-for-small", 0),
+            ("overflow-hidden", 0),
+            ("overflow-x-hidden", 0),
+            ("hide-when-deleted", 0),
+            ("hide-last-connector", 0),
+            ("md:hidden", 0),
+            ("js-hidden a", HIDDEN),
+            ("boxHide", HIDDEN),
+            ("a hide", HIDDEN),
+            ("d-none", HIDDEN),
+            ("flex d-md-none", 0),
+            ("visually-hidden", HIDDEN),
             ("hidden hidden-xs", HIDDEN),
             ("field-label-hidden", 0),
             ("page-widget", 0),
