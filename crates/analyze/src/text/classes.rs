@@ -99,8 +99,9 @@ fn of_word(word: &[u8]) -> Hints {
             COMMENT
         }
         b"ad" | b"ads" | b"advert" | b"advertisement" | b"advertising" | b"adsense" | b"sponsor"
-        | b"sponsored" | b"sponsors" | b"promo" | b"promos" | b"promotion" | b"promoted" | b"anzeige"
-        | b"adbox" | b"adslot" | b"werbung" | b"publicidad" | b"commercial" => ADVERT,
+        | b"sponsored" | b"sponsors" | b"anzeige" | b"adbox" | b"adslot" | b"werbung" | b"publicidad" => {
+            ADVERT
+        }
         b"share" | b"sharing" | b"sharebar" | b"shares" | b"social" | b"socials" | b"newsletter"
         | b"subscribe" | b"subscription" | b"follow" | b"addthis" | b"sharethis" | b"sharedaddy"
         | b"likes" | b"twitter" | b"facebook" | b"rss" | b"donate" | b"print" | b"email" | b"whatsapp"
@@ -128,7 +129,7 @@ fn of_whole(before: &[u8], word: &[u8]) -> Hints {
 }
 
 fn of_stem(word: &[u8]) -> Hints {
-    const STARTS: [(&[u8], Hints); 22] = [
+    const STARTS: [(&[u8], Hints); 21] = [
         (b"navig", CHROME),
         (b"sidebar", CHROME),
         (b"footer", CHROME),
@@ -145,7 +146,6 @@ fn of_stem(word: &[u8]) -> Hints {
         (b"mostpopular", TEASER),
         (b"advert", ADVERT),
         (b"sponsor", ADVERT),
-        (b"promo", ADVERT),
         (b"newsletter", SOCIAL),
         (b"social", SOCIAL),
         (b"sharing", SOCIAL),
@@ -255,6 +255,9 @@ mod tests {
             ("left-column", 0),
             ("layer_cart", CHROME),
             ("add-to-cart", 0),
+            ("promo-section", 0),
+            ("commercial-services", 0),
+            ("advertisement", ADVERT),
             ("product-reviews", COMMENT),
             ("review", 0),
             ("custReview", COMMENT),
