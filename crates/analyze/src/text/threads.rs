@@ -27,6 +27,8 @@ const SAME_MIN: usize = 3;
 const POSTS_MIN: u32 = 3;
 const POSTS_SHARE: f32 = 0.6;
 const HEADINGS_MAX: f32 = 0.5;
+/// Headings of fewer words are names and ranks of those who posted.
+const TITLE_WORDS: u32 = 4;
 
 /// The comments of the page, as the blocks from the first to the last of them, if it is a thread rather than the text at `place`.
 pub(crate) fn find(tree: &Tree, page: &Page, place: u32, waste: &Waste) -> Option<Range<usize>> {
@@ -121,7 +123,7 @@ pub(crate) fn posts(tree: &Tree, page: &Page, place: u32, waste: &Waste) -> Vec<
             prose += page.sums(at).prose;
             at = node.end;
         } else {
-            headings += u32::from(node.tag == Tag::Heading);
+            headings += u32::from(node.tag == Tag::Heading && page.sums(at).words >= TITLE_WORDS);
             at += 1;
         }
     }
@@ -199,9 +201,17 @@ mod tests {
             format!("<tr><td>Gardener of the year, 1,205 posts<td><div id=post_message_7>{SAID}</div>");
         let page = format!("<body><h1>Tulips</h1><table>{}</table>", post.repeat(4));
         assert_eq!(main_text(&page), [SAID; 4].join("\n"));
+        // Names of people may be headings.
+        let named = post.replace("<tr><td>", "<tr><td><h4>Ann Elk</h4><h5>Full member</h5>");
+        let page = format!("<body><h1>Tulips</h1><table>{}</table>", named.repeat(4));
+        assert_eq!(main_text(&page), [SAID; 4].join("\n"));
         // In an index of articles each has a title besides.
-        let entry =
-            format!("<div><h2><a href=t>On planting</a></h2><div class=post-content>{SAID}</div></div>");
-        assert_eq!(main_text(&format!("<body>{}", entry.repeat(4))).matches("On planting").count(), 4);
+        let entry = format!(
+            "<div><h2><a href=t>On planting in autumn</a></h2><div class=post-content>{SAID}</div></div>"
+        );
+        assert_eq!(
+            main_text(&format!("<body>{}", entry.repeat(4))).matches("On planting in autumn").count(),
+            4
+        );
     }
 }
