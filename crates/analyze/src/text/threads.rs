@@ -14,7 +14,7 @@ use super::tree::Tree;
 use super::waste::Waste;
 
 /// Text with more words in sentences is an article.
-const PROSE_MAX: u32 = 60;
+const PROSE_MAX: u32 = 400;
 /// A thread has so many comments at least, and so many times the words of the text in sentences.
 const COMMENTS_MIN: u32 = 3;
 const TIMES: u32 = 3;
@@ -149,6 +149,16 @@ mod tests {
             format!("<body><h1>When do you plant tulips?</h1>{text}<div>{said}</div><ul>{rules}</ul>")
         };
         assert_eq!(main_text(&page("")).matches("It froze").count(), 9);
+        // A long one is what the others speak of.
+        let question =
+            "<p>Mine came up in February, and now it snows again, so that I wonder what you do about it.</p>"
+                .repeat(6);
+        let text = main_text(&page(&question).replace(SAID, &SAID.repeat(4)));
+        assert_eq!(
+            (text.matches("Mine came up").count(), text.matches("It froze").count()),
+            (6, 36),
+            "{text}"
+        );
         let article = format!(
             "<article>{}</article>",
             "<p>Tulips are planted in autumn, once the soil is cold, and well before it freezes.</p>"
@@ -173,8 +183,9 @@ mod tests {
         // Above the comments it is what they are about.
         for above in ["", &comments] {
             let article = format!(
-                "<body><div>{above}</div><div><h1>Rules</h1>{rules}</div><div>{}</div>",
-                comments.repeat(4)
+                "<body><div>{above}</div><div><h1>Rules</h1>{}</div><div>{}</div>",
+                rules.repeat(5),
+                comments.repeat(16)
             );
             let text = main_text(&article);
             assert!(text.contains("rude") && !text.contains("It froze"), "{text}");
