@@ -8,6 +8,7 @@
 //! 2. [`blocks`]: runs of text between block boundaries, with their words, linked words and sentences. Sums over any element are differences of two entries.
 //! 3. [`declared`]: the part that the page itself declares to be its main one, if it does. Nothing else counts then.
 //! 4. [`waste`]: elements that say they are navigation, comments, sharing and the like, or that hold nothing but links, unless most of the page is in them.
+//!    Where most of its sentences would go, few names are believed.
 //! 5. [`place`]: the element that holds the main text: the greatest sum of what its blocks are worth, where links and scraps cost.
 //! 6. [`threads`]: whether the page is a thread, where what readers said is the text; steps 4 and 5 are done again then, and step 7 is not. Of posts in a forum,
 //!    what was posted.
@@ -35,6 +36,10 @@ use tree::Tree;
 pub(crate) const TEXT_BYTES_MAX: usize = 4 << 20;
 /// With fewer words than this, what was taken for waste is looked at again.
 const WORDS_MIN: u32 = 25;
+/// Where names of waste leave less than this part of what is in sentences, a page may call its own parts banners and teasers: only names of comments
+/// and of what is hidden are believed then, if they leave so many times as much.
+const NAMES_LEAVE: f32 = 0.5;
+const MORE_TIMES: f32 = 1.5;
 /// With fewer words than this to see, a page may have its text in `noscript`, where scripts take it from,
 const VISIBLE_WORDS_MIN: u32 = 60;
 /// if so much stands there: a notice that scripts are needed is shorter.
@@ -62,6 +67,16 @@ pub(crate) fn main_text(html: &str) -> String {
         waste.add(&threads::furniture(&tree, &page, &comments, html));
         place = place::find(&tree, &page, &waste);
         is_thread = true;
+    } else {
+        let scope = page.scope();
+        let left = page.kept_prose(scope, &waste) as f32;
+        if left < NAMES_LEAVE * page.sums(scope).prose as f32 {
+            let by_few = waste::Waste::find(&tree, &page, waste::Care::FewNames);
+            if page.kept_prose(scope, &by_few) as f32 >= MORE_TIMES * left {
+                waste = by_few;
+                place = place::find(&tree, &page, &waste);
+            }
+        }
     }
     let kept = page.kept_words(place, &waste);
     if !is_thread && let Some((list, waste)) = lists::find(&tree, &page, place, kept) {

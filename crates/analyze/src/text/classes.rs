@@ -28,6 +28,9 @@ pub(crate) const BYLINE: Hints = 256;
 /// The element's role is the page's main part: said to readers' tools, and meant.
 pub(crate) const MAIN_ROLE: Hints = 512;
 
+/// Beside the text, not in it.
+pub(crate) const SIDE: Hints = 2048;
+
 /// What one reader wrote, in a forum.
 pub(crate) const POST: Hints = 1024;
 
@@ -82,14 +85,15 @@ pub(crate) fn hints(value: &[u8]) -> Hints {
 
 fn of_word(word: &[u8]) -> Hints {
     match word {
-        b"nav" | b"navi" | b"menu" | b"menus" | b"footer" | b"foot" | b"sidebar" | b"breadcrumb"
-        | b"breadcrumbs" | b"crumbs" | b"pager" | b"pagination" | b"paging" | b"toolbar" | b"masthead"
-        | b"cookie" | b"cookies" | b"consent" | b"gdpr" | b"login" | b"signin" | b"signup" | b"copyright"
-        | b"skip" | b"dropdown" | b"popup" | b"modal" | b"overlay" | b"lightbox" | b"tooltip" | b"banner"
-        | b"navigation" | b"navbar" | b"navbox" | b"legal" | b"catlinks" | b"printfooter" | b"sidenav"
-        | b"disclaimer" | b"paywall" | b"backlink" | b"rightcol" | b"rightcolumn" | b"rail"
-        | b"complementary" | b"contentinfo" | b"sphinxsidebar" | b"navheader" | b"navfooter"
-        | b"controls" | b"minicart" => CHROME,
+        b"nav" | b"navi" | b"menu" | b"menus" | b"footer" | b"foot" | b"breadcrumb" | b"breadcrumbs"
+        | b"crumbs" | b"pager" | b"pagination" | b"paging" | b"toolbar" | b"masthead" | b"cookie"
+        | b"cookies" | b"consent" | b"gdpr" | b"login" | b"signin" | b"signup" | b"copyright" | b"skip"
+        | b"dropdown" | b"popup" | b"modal" | b"overlay" | b"lightbox" | b"tooltip" | b"banner"
+        | b"navigation" | b"navbar" | b"navbox" | b"legal" | b"catlinks" | b"printfooter" | b"disclaimer"
+        | b"paywall" | b"backlink" | b"contentinfo" | b"navheader" | b"navfooter" | b"controls"
+        | b"minicart" => CHROME,
+        b"sidebar" | b"sidenav" | b"rightcol" | b"rightcolumn" | b"rail" | b"complementary"
+        | b"sphinxsidebar" => CHROME | SIDE,
         b"related" | b"recommended" | b"recommend" | b"recommendations" | b"recirc" | b"trending"
         | b"popular" | b"readmore" | b"mostread" | b"teaser" | b"teasers" | b"seealso" | b"morefrom"
         | b"latest" | b"outbrain" | b"taboola" | b"zergnet" | b"recommendation" | b"upnext" | b"playlist"
@@ -131,7 +135,7 @@ fn of_whole(before: &[u8], word: &[u8]) -> Hints {
 fn of_stem(word: &[u8]) -> Hints {
     const STARTS: [(&[u8], Hints); 21] = [
         (b"navig", CHROME),
-        (b"sidebar", CHROME),
+        (b"sidebar", CHROME | SIDE),
         (b"footer", CHROME),
         (b"breadcrumb", CHROME),
         (b"cookie", CHROME),
@@ -156,7 +160,7 @@ fn of_stem(word: &[u8]) -> Hints {
         (b"nav", CHROME),
         (b"navigation", CHROME),
         (b"menu", CHROME),
-        (b"sidebar", CHROME),
+        (b"sidebar", CHROME | SIDE),
         (b"footer", CHROME),
         (b"breadcrumbs", CHROME),
         (b"comments", COMMENT),
@@ -194,9 +198,9 @@ fn of_pair(first: &[u8], second: &[u8]) -> Hints {
         | (b"recently", b"viewed")
         | (b"similar", b"products" | b"items" | b"topics" | b"threads" | b"posts")
         | (b"cross", b"sell" | b"selling" | b"sells") => TEASER,
+        (b"left", b"bar" | b"rail" | b"side")
+        | (b"side" | b"right", b"bar" | b"rail" | b"col" | b"column" | b"side") => CHROME | SIDE,
         (b"site" | b"page" | b"global" | b"top", b"header")
-        | (b"left", b"bar" | b"rail" | b"side")
-        | (b"side" | b"right", b"bar" | b"rail" | b"col" | b"column" | b"side")
         | (b"shopping" | b"mini" | b"layer" | b"block" | b"top" | b"header", b"cart" | b"basket" | b"bag") => {
             CHROME
         }
@@ -220,8 +224,8 @@ mod tests {
     #[test]
     fn names() {
         for (name, expected) in [
-            ("sidebar", CHROME),
-            ("leftSidebar x", CHROME),
+            ("sidebar", CHROME | SIDE),
+            ("leftSidebar x", CHROME | SIDE),
             ("topnav", CHROME),
             ("article-body", BODY | MAIN),
             ("articleBody", BODY | MAIN),
@@ -251,7 +255,7 @@ mod tests {
             ("page-widget", 0),
             ("customers-also-bought", TEASER),
             ("similar_topics", TEASER),
-            ("left-bar", CHROME),
+            ("left-bar", CHROME | SIDE),
             ("left-column", 0),
             ("layer_cart", CHROME),
             ("add-to-cart", 0),

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::blocks::{PROSE_MIN, Page, density};
-use super::classes::{ADVERT, AGAINST, BODY, BYLINE, CHROME, COMMENT, HIDDEN, MAIN, SOCIAL, TEASER};
+use super::classes::{ADVERT, AGAINST, BODY, BYLINE, CHROME, COMMENT, HIDDEN, MAIN, SIDE, SOCIAL, TEASER};
 use super::names::Tag;
 use super::tree::{Node, Tree};
 
@@ -14,6 +14,8 @@ pub(crate) enum Care {
     All,
     /// Elements only.
     Tags,
+    /// Elements, and names of comments, bylines, sidebars and what is hidden.
+    FewNames,
     /// Names and elements, on a page whose main part is a list: links are no waste, and sentences no sign of it.
     Lists,
     /// Names and elements, on a page whose main part is what readers said.
@@ -156,6 +158,10 @@ fn by_name(node: Node, share: f32, links: f32, names: Names) -> bool {
     if names.teasers >= TEASERS_SHARE {
         hints &= !(TEASER | ADVERT);
     }
+    if names.care == Care::FewNames {
+        let firm = if hints & SIDE != 0 { CHROME } else { 0 };
+        hints &= HIDDEN | COMMENT | BYLINE | BODY | MAIN | firm;
+    }
     if names.care == Care::Threads {
         hints &= !COMMENT;
     }
@@ -275,6 +281,20 @@ mod tests {
         );
         let text = main_text(&page);
         assert!(text.contains("Write to us") && !text.contains("trademarks"), "{text}");
+    }
+
+    #[test]
+    fn parts_of_an_offer_that_are_called_banners_and_teasers() {
+        let part = |name: &str| format!("<section class='{name}'><h2>Hoses</h2>{PROSE}</section>");
+        let parts: String =
+            ["banner-large", "teaser", "overlay-text", "carousel", "banner", "dropdown"].map(part).concat();
+        let page =
+            |parts: &str| format!("<ul>{}</ul><div>{PROSE}{PROSE}{parts}</div><p>12.50 €</p>", menu(20));
+        let written = |parts: String| main_text(&page(&parts)).matches("Write to us").count();
+        assert_eq!(written(parts.clone()), 8);
+        // Beside a text of their length they are waste, and comments are always.
+        assert_eq!(written(format!("{}{parts}", PROSE.repeat(6))), 8);
+        assert_eq!(written(format!("{}{}", PROSE.repeat(4), part("comments").repeat(6))), 6);
     }
 
     #[test]
