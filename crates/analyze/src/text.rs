@@ -161,6 +161,17 @@ mod tests {
     }
 
     #[test]
+    fn a_part_of_the_text_may_be_a_link_as_a_whole() {
+        let card =
+            "<a href=h><div>Hoses of rubber</div><p>Made by hand, in the colours of the season.</p></a>";
+        let text = main_text(&page(&format!(
+            "<div>{ARTICLE}{card}<div><a href=a>All hoses</a></div>{ARTICLE}</div>"
+        )));
+        assert!(text.contains("Hoses of rubber\nMade by hand"), "{text}");
+        assert!(!text.contains("All hoses"), "{text}");
+    }
+
+    #[test]
     fn what_is_named_after_something_hidden_is_shown() {
         for name in ["overflow-hidden", "hide-when-deleted", "hide-scrollbar", "lg:hidden"] {
             let text = main_text(&page(&format!("<div class='box {name}'>{ARTICLE}</div>")));

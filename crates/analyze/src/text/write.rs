@@ -47,10 +47,11 @@ fn lines<'b>(tree: &Tree, blocks: impl Iterator<Item = &'b Block>, html: &str) -
     out
 }
 
-/// A block within the text that is no part of it.
+/// A block within the text that is no part of it: a short one that is a link, rather than one of several within a link.
 fn is_scrap(tree: &Tree, block: &Block) -> bool {
     let tag = tree.nodes[block.owner as usize].tag;
     block.link_density() > 0.8
+        && !block.is_card
         && !matches!(tag, Tag::Heading | Tag::Cell | Tag::Item | Tag::Caption | Tag::Term)
         && block.words < 20
 }
