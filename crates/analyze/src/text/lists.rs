@@ -235,6 +235,15 @@ mod tests {
     }
 
     #[test]
+    fn what_is_around_the_whole_page_is_no_menu() {
+        let name = "Hose of green rubber, made by hand in the colours of the season";
+        let good = format!("<div><div><a href=g>{name}</a></div><div>12.50 €</div></div>");
+        let page =
+            format!("<body><div class='page menu-closed'><div>{NOTICE}</div>{}</div>", good.repeat(80));
+        assert_eq!(main_text(&page).matches("12.50 €").count(), 80, "{}", main_text(&page));
+    }
+
+    #[test]
     fn what_is_called_teasers_is_the_list() {
         let good = "<li><a href=g>Hose of green rubber</a><div>12.50 €</div>";
         let list = format!("<ul class=product-teasers>{}</ul>", good.repeat(40));

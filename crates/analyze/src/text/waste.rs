@@ -24,8 +24,10 @@ pub(crate) enum Care {
 
 /// A footer with more of the prose than this may be the text itself.
 const FOOTER_SHARE: f32 = 0.7;
-/// What is called navigation and has more of its words in links is a menu, however large.
+/// What is called navigation and has more of its words in links is a menu, however large, unless more than this part of the page is in it: names of what is
+/// around the whole page tell of its layout.
 const MENU_LINKS: f32 = 0.8;
+const MENU_SHARE: f32 = 0.7;
 /// What is called navigation, sidebar or the like may have as much of the prose as this.
 const SIDEBAR_SHARE: f32 = 0.55;
 /// Teasers with so much of the page are what the page is about.
@@ -166,7 +168,7 @@ fn by_name(node: Node, share: f32, links: f32, names: Names) -> bool {
         hints &= !COMMENT;
     }
     if names.care == Care::Lists {
-        if hints & CHROME != 0 && links > MENU_LINKS {
+        if hints & CHROME != 0 && links > MENU_LINKS && share < MENU_SHARE {
             return true;
         }
         // What is called teasers is the list, or a part of it.
