@@ -143,6 +143,11 @@ mod tests {
             let html = format!("<nav><a href=x>Overview</a> <a href=y>Tree</a></nav>{declared}{small_print}");
             assert_eq!(main_text(&html), expected, "{html}");
         }
+        // It may begin with a few sentences.
+        let intro = "<p>These are all kinds of apples that grow in our garden, with the month in which they are ripe.</p>".repeat(3);
+        let entries: String = (0..60).map(|at| format!("<li><a href={at}>Apple {at}</a>")).collect();
+        let main = format!("<main><h1>Apples</h1>{intro}<div><ul>{entries}</ul></div></main>{small_print}");
+        assert_eq!(main_text(&main).matches("\nApple").count(), 60, "{}", main_text(&main));
         // One that holds next to nothing is not believed, nor is one of several.
         let elsewhere = format!("<main><h1>Welcome</h1></main><div>{ARTICLE}</div>");
         assert!(main_text(&page(&elsewhere)).contains("The second one"));

@@ -47,6 +47,8 @@ pub(crate) fn density(link_words: u32, words: u32) -> f32 {
 
 /// What has fewer words in sentences has no prose.
 pub(crate) const PROSE_MIN: u32 = 40;
+/// What has a smaller part of its words in sentences is a list that begins with a few.
+const PROSE_SHARE: f32 = 0.35;
 
 /// Counts over a run of blocks.
 #[derive(Clone, Copy, Debug, Default)]
@@ -150,9 +152,10 @@ impl Page {
         self.scope
     }
 
-    /// Whether there is anything in sentences to speak of.
+    /// Whether a good part of it is in sentences.
     pub(crate) fn has_prose(&self) -> bool {
-        self.sums(self.scope).prose >= PROSE_MIN
+        let sums = self.sums(self.scope);
+        sums.prose >= PROSE_MIN && sums.prose as f32 >= PROSE_SHARE * sums.words as f32
     }
 
     /// The blocks within a node.

@@ -212,7 +212,7 @@ fn by_name(node: Node, share: f32, links: f32, names: Names) -> bool {
 
 /// Whether an element holds links and little else.
 fn is_link_list(page: &Page, at: u32, node: Node, share: f32, links: f32) -> bool {
-    // A main part without prose is such a list, and is meant.
+    // A main part with little prose is such a list, and is meant.
     if page.scope() != 0 && !page.has_prose() {
         return false;
     }
