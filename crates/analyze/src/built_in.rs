@@ -24,7 +24,7 @@ const fn column(
 }
 
 /// The version of the main text, and so of all that is made of it.
-const MAIN_TEXT: u32 = 13;
+const MAIN_TEXT: u32 = 14;
 /// The version of what tells languages, of a main text or of what is visible.
 const LANGUAGE: u32 = MAIN_TEXT + 2;
 

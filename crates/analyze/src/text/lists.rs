@@ -23,7 +23,7 @@ const TEXT_SHARE: f32 = 0.3;
 const LIST_TIMES: u32 = 3;
 /// A part of so many words with less of them in sentences is a list itself.
 const LIST_WORDS: u32 = 200;
-const LIST_PROSE: f32 = 0.2;
+const LIST_PROSE: f32 = 0.3;
 /// A link of so many words is a title; one of fewer may be an entry of a menu.
 const TITLE_WORDS: u32 = 4;
 /// Linked words count for less than others.
@@ -232,6 +232,20 @@ mod tests {
         assert_eq!(text.matches("12.50 €").count(), 150, "{text}");
         assert_eq!(text.matches("made to last").count(), 8, "{text}");
         assert!(!text.contains("Garden"), "{text}");
+    }
+
+    #[test]
+    fn entries_may_have_a_sentence() {
+        let links = "<div><div><a href=p>Where to plant it in autumn</a></div><div><a href=d>When to dig it out again</a></div></div>";
+        let entry = format!("<li><div>A bulb for the garden</div><div>12.50 €</div>{links}");
+        let said = "<p>Write to us, or call: we answer within a day, and in most cases before the evening of the same one.</p>";
+        let entries = format!("{entry}{said}{entry}{entry}").repeat(10);
+        let text = main_text(&format!("<body><div>{}</div><ul>{entries}</ul><i>It is noon.</i>", menu(40)));
+        assert_eq!(
+            (text.matches("Write to us").count(), text.matches("dig it out").count()),
+            (10, 30),
+            "{text}"
+        );
     }
 
     #[test]
