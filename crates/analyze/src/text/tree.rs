@@ -6,7 +6,7 @@
 
 use mattock_extract::{Markup, read_markup};
 
-use super::classes::{self, Hints};
+use super::classes::{self, Hints, Known};
 use super::names::Tag;
 
 /// What is nested deeper is hung up at this depth.
@@ -53,6 +53,7 @@ impl Tree {
             nodes: vec![root],
             open: vec![0],
             hints: 0,
+            known: Known::new(),
             hidden: None,
             noscript,
             unscripted_bytes: 0,
@@ -72,6 +73,7 @@ struct Builder<'a> {
     open: Vec<u32>,
     /// Of the attributes of the tag that comes next.
     hints: Hints,
+    known: Known<'a>,
     /// Within an element that is not shown: its name, and how many of that name are open.
     hidden: Option<(&'a [u8], u32)>,
     /// The kind of element that `noscript` is.
@@ -185,7 +187,7 @@ impl<'a> Markup<'a> for Builder<'a> {
     fn attribute(&mut self, name: &'a [u8], value: &'a [u8]) {
         let is = |attribute: &[u8]| name.eq_ignore_ascii_case(attribute);
         match name.len() {
-            5 if is(b"class") => self.hints |= classes::hints(value),
+            5 if is(b"class") => self.hints |= self.known.hints(value),
             2 if is(b"id") => self.hints |= classes::hints(value),
             4 if is(b"role") => self.hints |= role(value),
             8 if is(b"itemprop") => self.hints |= classes::hints(value) & classes::BODY,
