@@ -28,7 +28,7 @@ pub(crate) const BYLINE: Hints = 256;
 /// The element's role is the page's main part: said to readers' tools, and meant.
 pub(crate) const MAIN_ROLE: Hints = 512;
 
-/// Beside the text, not in it.
+/// Beside the text, and never a part of it: sidebars, notices about cookies.
 pub(crate) const SIDE: Hints = 2048;
 
 /// What one reader wrote, in a forum.
@@ -109,14 +109,13 @@ pub(crate) fn hints(value: &[u8]) -> Hints {
 fn of_word(word: &[u8]) -> Hints {
     match word {
         b"nav" | b"navi" | b"menu" | b"menus" | b"footer" | b"foot" | b"breadcrumb" | b"breadcrumbs"
-        | b"crumbs" | b"pager" | b"pagination" | b"paging" | b"toolbar" | b"masthead" | b"cookie"
-        | b"cookies" | b"consent" | b"gdpr" | b"login" | b"signin" | b"signup" | b"copyright" | b"skip"
-        | b"dropdown" | b"popup" | b"modal" | b"overlay" | b"lightbox" | b"tooltip" | b"banner"
-        | b"navigation" | b"navbar" | b"navbox" | b"legal" | b"catlinks" | b"printfooter" | b"disclaimer"
-        | b"paywall" | b"backlink" | b"contentinfo" | b"navheader" | b"navfooter" | b"controls"
-        | b"minicart" => CHROME,
-        b"sidebar" | b"sidenav" | b"rightcol" | b"rightcolumn" | b"rail" | b"complementary"
-        | b"sphinxsidebar" => CHROME | SIDE,
+        | b"crumbs" | b"pager" | b"pagination" | b"paging" | b"toolbar" | b"masthead" | b"login"
+        | b"signin" | b"signup" | b"copyright" | b"skip" | b"dropdown" | b"popup" | b"modal" | b"overlay"
+        | b"lightbox" | b"tooltip" | b"banner" | b"navigation" | b"navbar" | b"navbox" | b"legal"
+        | b"catlinks" | b"printfooter" | b"disclaimer" | b"paywall" | b"backlink" | b"contentinfo"
+        | b"navheader" | b"navfooter" | b"controls" | b"minicart" => CHROME,
+        b"cookie" | b"cookies" | b"consent" | b"gdpr" | b"sidebar" | b"sidenav" | b"rightcol"
+        | b"rightcolumn" | b"rail" | b"complementary" | b"sphinxsidebar" => CHROME | SIDE,
         b"related" | b"recommended" | b"recommend" | b"recommendations" | b"recirc" | b"trending"
         | b"popular" | b"readmore" | b"mostread" | b"teaser" | b"teasers" | b"seealso" | b"morefrom"
         | b"latest" | b"outbrain" | b"taboola" | b"zergnet" | b"recommendation" | b"upnext" | b"playlist"
@@ -161,7 +160,7 @@ fn of_stem(word: &[u8]) -> Hints {
         (b"sidebar", CHROME | SIDE),
         (b"footer", CHROME),
         (b"breadcrumb", CHROME),
-        (b"cookie", CHROME),
+        (b"cookie", CHROME | SIDE),
         (b"navbar", CHROME),
         (b"pagination", CHROME),
         (b"comment", COMMENT),
@@ -249,6 +248,7 @@ mod tests {
         for (name, expected) in [
             ("sidebar", CHROME | SIDE),
             ("leftSidebar x", CHROME | SIDE),
+            ("cookie-consent", CHROME | SIDE),
             ("topnav", CHROME),
             ("article-body", BODY | MAIN),
             ("articleBody", BODY | MAIN),

@@ -14,7 +14,7 @@ pub(crate) enum Care {
     All,
     /// Elements only.
     Tags,
-    /// Elements, and names of comments, bylines, sidebars and what is hidden.
+    /// Elements, and names of comments, bylines, sidebars, notices about cookies and what is hidden.
     FewNames,
     /// Names and elements, on a page whose main part is a list: links are no waste, and sentences no sign of it.
     Lists,
@@ -297,6 +297,8 @@ mod tests {
         // Beside a text of their length they are waste, and comments are always.
         assert_eq!(written(format!("{}{parts}", PROSE.repeat(6))), 8);
         assert_eq!(written(format!("{}{}", PROSE.repeat(4), part("comments").repeat(6))), 6);
+        // So are notices about cookies, however long.
+        assert_eq!(written(format!("{}{}", PROSE.repeat(4), part("cookie-consent").repeat(8))), 6);
     }
 
     #[test]
