@@ -2,6 +2,7 @@
 //! which were written for Common Crawl's table run here as they are (`if` is in [`crate::sql::athena`]).
 
 mod any_match;
+mod by_type;
 mod length;
 mod octet_length;
 mod pattern;
@@ -21,6 +22,8 @@ pub(crate) fn all() -> Vec<Arc<ScalarUDF>> {
         |function: Arc<ScalarUDF>, name| Arc::new(Arc::unwrap_or_clone(function).with_aliases([name]));
     vec![
         Arc::new(any_match()),
+        Arc::new(by_type::contains()),
+        Arc::new(by_type::reverse()),
         Arc::new(length::length()),
         Arc::new(octet_length::octet_length()),
         Arc::new(regexp_extract::regexp_extract()),

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may say so by a panic")]
 
 mod ask;
+mod athena;
 mod by_url;
 mod keep;
 mod language;
