@@ -472,6 +472,9 @@ fn first_state(environment: Arc<RuntimeEnv>, options: &Options) -> Result<Sessio
     for function in functions::all() {
         state.register_udf(function)?;
     }
+    for function in functions::aggregates() {
+        state.register_udaf(function)?;
+    }
     Ok(state)
 }
 

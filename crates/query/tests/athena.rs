@@ -1,6 +1,19 @@
 //! What queries for Athena and Presto say, and how it is answered here.
 
+use mattock_query::{Cancel, Language, Session};
+
 use crate::world::{World, pages, sql};
+
+/// Why a query cannot be answered: told when it is planned, or when it runs.
+fn refused(session: &Session, text: &str) -> String {
+    let run = |query: mattock_query::Query| {
+        query.run(&mut mattock_query::sink::MemorySink::default(), &mut |_| {}, &Cancel::new())
+    };
+    match session.plan(text, Language::Sql).and_then(run) {
+        Ok(_) => panic!("it is answered: {text}"),
+        Err(error) => error.to_string(),
+    }
+}
 
 #[test]
 fn lists_are_turned_around_and_looked_through_as_lists() {
@@ -25,4 +38,57 @@ fn lists_are_turned_around_and_looked_through_as_lists() {
     ] {
         assert_eq!(sql(&session, query), [row], "{query}");
     }
+}
+
+#[test]
+fn urls_are_taken_apart() {
+    let world = World::new(pages(6));
+    let session = world.session();
+    let parts = "select url_extract_host(u) as host, url_extract_port(u) as port, url_extract_path(u) as path, \
+                 url_extract_query(u) as query, url_extract_parameter(u, 'q') as q, url_decode('a+b%21') as plain \
+                 from (select 'http://a.example:8080/x%20y?q=1%262' as u)";
+    let row = r#"{"host":"a.example","port":8080,"path":"/x y","query":"q=1&2","q":"1&2","plain":"a b!"}"#;
+    assert_eq!(sql(&session, parts), [row]);
+    let hosts = "select count(*) as n from documents where URL_EXTRACT_HOST(url) = url_host_name";
+    assert_eq!(sql(&session, hosts), [r#"{"n":6}"#]);
+}
+
+#[test]
+fn expressions_look_around_at_their_ends() {
+    let world = World::new(pages(6));
+    let session = world.session();
+    for (query, row) in [
+        (
+            "select regexp_extract_all('/en/de/x/fr/', '(?<=/)(?:[a-z][a-z])(?=/)') as languages",
+            r#"{"languages":["en","de","fr"]}"#,
+        ),
+        ("select regexp_extract_all('a1b22', '([a-z])([0-9]+)', 2) as numbers", r#"{"numbers":["1","22"]}"#),
+        ("select regexp_extract_all('a', 'b') as none", r#"{"none":[]}"#),
+        ("select regexp_extract('/en/', '(?<=/)[a-z]+(?=/)') as language", r#"{"language":"en"}"#),
+    ] {
+        assert_eq!(sql(&session, query), [row], "{query}");
+    }
+    assert!(
+        refused(&session, "select regexp_extract(url, 'a(?!b)c') from documents")
+            .contains("and nowhere else")
+    );
+}
+
+#[test]
+fn values_are_counted_into_maps() {
+    let world = World::new(pages(60));
+    let session = world.session();
+    for (query, row) in [
+        ("select histogram(url_host_tld) as tlds from documents", r#"{"tlds":{"com":20,"org":40}}"#),
+        (
+            "select map_agg(url_host_name, url_host_tld) as hosts from documents",
+            r#"{"hosts":{"a.example.org":"org","b.example.org":"org","c.example.com":"com"}}"#,
+        ),
+        ("select histogram(url_host_tld) as tlds from documents where url = ''", r#"{"tlds":null}"#),
+    ] {
+        assert_eq!(sql(&session, query), [row], "{query}");
+    }
+    let grouped = "select url_host_tld, histogram(fetch_status) as h from documents group by 1 order by 1";
+    let expected = [r#"{"url_host_tld":"com","h":{"200":20}}"#, r#"{"url_host_tld":"org","h":{"200":40}}"#];
+    assert_eq!(sql(&session, grouped), expected);
 }

@@ -11,7 +11,7 @@ fn options() -> FormatOptions<'static> {
     FormatOptions::new().with_timestamp_tz_format(Some("%Y-%m-%dT%H:%M:%S%.fZ"))
 }
 
-/// Appends the text of a cell that is not null. Lists are JSON.
+/// Appends the text of a cell that is not null. Lists, maps and structures are JSON.
 pub(super) fn text(array: &dyn Array, row: usize, out: &mut String) {
     match array.data_type() {
         DataType::Utf8 => out.push_str(array.as_string::<i32>().value(row)),
@@ -19,7 +19,7 @@ pub(super) fn text(array: &dyn Array, row: usize, out: &mut String) {
         DataType::Utf8View => out.push_str(array.as_string_view().value(row)),
         DataType::BinaryView => out.push_str(&String::from_utf8_lossy(array.as_binary_view().value(row))),
         DataType::Binary => out.push_str(&String::from_utf8_lossy(array.as_binary::<i32>().value(row))),
-        DataType::List(_) => json(array, row, out),
+        DataType::List(_) | DataType::Map(..) | DataType::Struct(_) => json(array, row, out),
         _ => match ArrayFormatter::try_new(array, &options()) {
             Ok(formatter) => {
                 // A value that cannot be shown, such as a time outside of the calendar, stays empty.
@@ -55,6 +55,21 @@ pub(super) fn json(array: &dyn Array, row: usize, out: &mut String) {
             }
             out.push(']');
         }
+        DataType::Map(..) => {
+            let entries = array.as_map().value(row);
+            let (keys, values) = (entries.column(0), entries.column(1));
+            let pairs = (0..entries.len()).map(|at| {
+                let mut key = String::new();
+                text(keys.as_ref(), at, &mut key);
+                (key, values.as_ref(), at)
+            });
+            pairs_of(pairs, out);
+        }
+        DataType::Struct(_) => {
+            let fields = array.as_struct();
+            let pairs = fields.column_names().into_iter().zip(fields.columns());
+            pairs_of(pairs.map(|(name, column)| (name.to_owned(), column.as_ref(), row)), out);
+        }
         DataType::Float32 | DataType::Float64 => {
             let start = out.len();
             text(array, row, out);
@@ -76,6 +91,20 @@ pub(super) fn json(array: &dyn Array, row: usize, out: &mut String) {
             mattock_printable::json(&plain, out);
         }
     }
+}
+
+/// Appends names with the cells that belong to them, as a JSON object.
+fn pairs_of<'a>(pairs: impl Iterator<Item = (String, &'a dyn Array, usize)>, out: &mut String) {
+    out.push('{');
+    for (at, (name, array, row)) in pairs.enumerate() {
+        if at > 0 {
+            out.push(',');
+        }
+        mattock_printable::json(&name, out);
+        out.push(':');
+        json(array, row, out);
+    }
+    out.push('}');
 }
 
 /// Appends a row as a JSON object with all its columns but those left out.
