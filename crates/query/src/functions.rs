@@ -6,6 +6,7 @@ mod around;
 mod by_type;
 mod length;
 mod maps;
+mod nested;
 mod octet_length;
 mod pattern;
 mod regexp_extract;
@@ -18,6 +19,7 @@ use datafusion::functions_nested::string::string_to_array_udf;
 use datafusion::logical_expr::{AggregateUDF, ScalarUDF};
 
 pub(crate) use any_match::any_match;
+pub(crate) use nested::{AS_JSON, NAMED, SORTED};
 
 /// Those of one row.
 pub(crate) fn all() -> Vec<Arc<ScalarUDF>> {
@@ -34,7 +36,7 @@ pub(crate) fn all() -> Vec<Arc<ScalarUDF>> {
         named(string_to_array_udf(), "split"),
         named(levenshtein(), "levenshtein_distance"),
     ];
-    all.extend(url::all().map(Arc::new));
+    all.extend(url::all().chain(nested::all()).map(Arc::new));
     all
 }
 

@@ -35,6 +35,7 @@ fn lists_are_turned_around_and_looked_through_as_lists() {
             "select contains(array[1, 2], 2.5) as no, contains(array[1, 2], 2) as yes",
             r#"{"no":false,"yes":true}"#,
         ),
+        ("select slice(array[1, 2, 3, 4], 2, 2) as part", r#"{"part":[2,3]}"#),
     ] {
         assert_eq!(sql(&session, query), [row], "{query}");
     }
@@ -54,10 +55,14 @@ fn urls_are_taken_apart() {
 }
 
 #[test]
-fn expressions_look_around_at_their_ends() {
+fn functions_with_an_arrow_and_expressions_that_look_around() {
     let world = World::new(pages(6));
     let session = world.session();
     for (query, row) in [
+        (
+            "select transform(filter(split('/caf%C3%A9//x', '/'), w -> w != ''), w -> url_decode(w)) as words",
+            r#"{"words":["café","x"]}"#,
+        ),
         (
             "select regexp_extract_all('/en/de/x/fr/', '(?<=/)(?:[a-z][a-z])(?=/)') as languages",
             r#"{"languages":["en","de","fr"]}"#,
@@ -85,6 +90,15 @@ fn values_are_counted_into_maps() {
             r#"{"hosts":{"a.example.org":"org","b.example.org":"org","c.example.com":"com"}}"#,
         ),
         ("select histogram(url_host_tld) as tlds from documents where url = ''", r#"{"tlds":null}"#),
+        (
+            "select cast(slice(array_sort(cast(map_entries(histogram(url_host_tld)) as array(row(tld varchar, n bigint))), \
+             (a, b) -> if(a.n < b.n, 1, if(a.n = b.n, 0, -1))), 1, 1) as JSON) as most from documents",
+            r#"{"most":"[{\"tld\":\"org\",\"n\":40}]"}"#,
+        ),
+        (
+            "select array_sort(array['b', 'a', 'c'], (x, y) -> case when x > y then -1 when x < y then 1 else 0 end) as letters",
+            r#"{"letters":["c","b","a"]}"#,
+        ),
     ] {
         assert_eq!(sql(&session, query), [row], "{query}");
     }

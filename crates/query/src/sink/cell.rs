@@ -34,7 +34,7 @@ pub(super) fn text(array: &dyn Array, row: usize, out: &mut String) {
 }
 
 /// Appends a cell as JSON.
-pub(super) fn json(array: &dyn Array, row: usize, out: &mut String) {
+pub(crate) fn json(array: &dyn Array, row: usize, out: &mut String) {
     if array.is_null(row) {
         out.push_str("null");
         return;

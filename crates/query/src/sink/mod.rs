@@ -20,6 +20,7 @@ use std::io;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
 
+pub(crate) use cell::json;
 pub use csv::CsvSink;
 pub(crate) use files::CONTENTS;
 pub use files::FilesSink;

@@ -6,14 +6,15 @@
 use datafusion::common::{DataFusionError, Result, not_impl_err, plan_err};
 use datafusion::sql::parser::{DFParserBuilder, Statement};
 use datafusion::sql::sqlparser::ast::Expr;
-use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::parser::{Parser, ParserError};
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 
+use super::athena::types_of_athena;
+use super::dialect::WithArrows;
 use crate::wib::CONDITIONS_MAX;
 
-const DIALECT: GenericDialect = GenericDialect {};
+const DIALECT: WithArrows = WithArrows;
 
 /// The words of a text.
 fn tokens(text: &str) -> Result<Vec<TokenWithSpan>> {
@@ -32,6 +33,7 @@ fn tokens(text: &str) -> Result<Vec<TokenWithSpan>> {
             word.keyword = Keyword::NoKeyword;
         }
     }
+    types_of_athena(&mut tokens);
     Ok(tokens)
 }
 
