@@ -41,6 +41,9 @@ use demand::{Demand, sorted_names};
 /// The table's name.
 pub(crate) const DOCUMENTS: &str = "documents";
 
+/// Common Crawl's name of its table, and of the schema that it is in. Here both mean [`DOCUMENTS`], whose columns are those of that table and ours.
+pub(crate) const CCINDEX: &str = "ccindex";
+
 /// What a row's record is; a revisit has no payload of its own.
 const RECORD_TYPE: &str = "record_type";
 

@@ -12,11 +12,11 @@ use std::time::Duration;
 use datafusion::arrow::array::Array as _;
 use datafusion::catalog::{
     CatalogProvider as _, CatalogProviderList as _, MemoryCatalogProvider, MemoryCatalogProviderList,
-    MemorySchemaProvider, TableProvider as _,
+    MemorySchemaProvider, TableProvider,
 };
-use datafusion::common::DataFusionError;
 use datafusion::common::cast::as_timestamp_millisecond_array;
 use datafusion::common::tree_node::TreeNode as _;
+use datafusion::common::{DataFusionError, TableReference};
 use datafusion::datasource::provider_as_source;
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 use datafusion::execution::{FunctionRegistry as _, SessionState, SessionStateBuilder};
@@ -34,7 +34,7 @@ use crate::complaint::{Complaint, Span};
 use crate::content::exec::Archives;
 use crate::content::tally::Tally;
 use crate::distinct::CountsBesideDistinct;
-use crate::documents::{DOCUMENTS, DocumentsTable, Missing, scan_index};
+use crate::documents::{CCINDEX, DOCUMENTS, DocumentsTable, Missing, scan_index};
 use crate::error::QueryError;
 use crate::functions;
 use crate::insertion;
@@ -286,8 +286,13 @@ impl Session {
         let dates = self.dates(!seeds.is_empty())?;
         let tally = Arc::new(Tally::default());
         let table = self.table(named, dates, None, &tally)?;
+        let documents: Arc<dyn TableProvider> = Arc::new(table);
         let tables = state.schema_for_ref(DOCUMENTS)?;
-        tables.register_table(DOCUMENTS.to_owned(), Arc::new(table))?;
+        let of_common_crawl = state.schema_for_ref(TableReference::partial(CCINDEX, CCINDEX))?;
+        tables.register_table(DOCUMENTS.to_owned(), documents.clone())?;
+        for schema in [&tables, &of_common_crawl] {
+            schema.register_table(CCINDEX.to_owned(), documents.clone())?;
+        }
         if !self.inner.source.ledgers.is_empty() {
             let table = outcomes::table(&self.inner.files, &self.inner.source.ledgers, dates, &tally)?;
             tables.register_table(OUTCOMES.to_owned(), table)?;
@@ -482,8 +487,10 @@ fn first_state(environment: Arc<RuntimeEnv>, options: &Options) -> Result<Sessio
 fn catalogs(state: &SessionState) -> Arc<MemoryCatalogProviderList> {
     let names = &state.config_options().catalog;
     let (list, catalog) = (MemoryCatalogProviderList::new(), MemoryCatalogProvider::new());
-    let schema = Arc::new(MemorySchemaProvider::new());
-    catalog.register_schema(&names.default_schema, schema).expect("a catalog in memory takes every schema");
+    for name in [&names.default_schema, CCINDEX] {
+        let schema = Arc::new(MemorySchemaProvider::new());
+        catalog.register_schema(name, schema).expect("a catalog in memory takes every schema");
+    }
     list.register_catalog(names.default_catalog.clone(), Arc::new(catalog));
     Arc::new(list)
 }

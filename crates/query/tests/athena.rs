@@ -106,3 +106,17 @@ fn values_are_counted_into_maps() {
     let expected = [r#"{"url_host_tld":"com","h":{"200":20}}"#, r#"{"url_host_tld":"org","h":{"200":40}}"#];
     assert_eq!(sql(&session, grouped), expected);
 }
+
+#[test]
+fn common_crawls_name_means_the_documents() {
+    let world = World::new(pages(60));
+    let session = world.session();
+    for name in ["ccindex", "\"ccindex\".\"ccindex\"", "CCINDEX.ccindex", "\"documents\""] {
+        let counted = sql(&session, &format!("select count(*) as n from {name}"));
+        assert_eq!(counted, [r#"{"n":60}"#], "{name}");
+        let sampled = format!("select url from {name} tablesample bernoulli (50) repeatable (7)");
+        assert_eq!(sql(&session, &sampled), sql(&session, &sampled.replace(name, "documents")), "{name}");
+        let all = sql(&session, &format!("select * from {name} where title like '%' limit 1"));
+        assert!(!all[0].contains("\"title\""), "{}", all[0]);
+    }
+}

@@ -14,7 +14,7 @@ use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
 use super::sample;
 use crate::columns::{Column, Columns, Origin};
 use crate::complaint::Complaint;
-use crate::documents::DOCUMENTS;
+use crate::documents::{CCINDEX, DOCUMENTS};
 use crate::sampling::{INSTANCE, SAMPLED};
 use crate::sql::athena;
 
@@ -124,7 +124,9 @@ impl VisitorMut for Rewriter<'_> {
 
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<Complaint> {
         let mut named = query.with.iter().flat_map(|with| &with.cte_tables);
-        self.shadowed |= named.any(|table| table.alias.name.value.eq_ignore_ascii_case(DOCUMENTS));
+        self.shadowed |= named.any(|table| {
+            [DOCUMENTS, CCINDEX].iter().any(|name| table.alias.name.value.eq_ignore_ascii_case(name))
+        });
         ControlFlow::Continue(())
     }
 

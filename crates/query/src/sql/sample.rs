@@ -13,7 +13,7 @@ use datafusion::sql::sqlparser::ast::{
 use super::complain::{find_word, place};
 use super::parse::parse;
 use crate::complaint::Complaint;
-use crate::documents::DOCUMENTS;
+use crate::documents::{CCINDEX, DOCUMENTS};
 use crate::sampling::{INSTANCE, SAMPLED};
 
 /// How it is written.
@@ -93,9 +93,17 @@ pub(super) fn replace(factor: &mut TableFactor, asked: &Asked, draw: impl FnOnce
     seed
 }
 
-/// Whether a name is that of the table.
+/// Whether a name is that of the table, or Common Crawl's for it.
 pub(super) fn is_documents(name: &ObjectName) -> bool {
-    name.to_string().eq_ignore_ascii_case(DOCUMENTS)
+    let is = |part: &ObjectNamePart, name: &str| match part {
+        ObjectNamePart::Identifier(part) => part.value.eq_ignore_ascii_case(name),
+        ObjectNamePart::Function(_) => false,
+    };
+    match name.0.as_slice() {
+        [name] => is(name, DOCUMENTS) || is(name, CCINDEX),
+        [schema, name] => is(schema, CCINDEX) && is(name, CCINDEX),
+        _ => false,
+    }
 }
 
 /// What a seed is.
