@@ -2,7 +2,7 @@
 
 use mattock_query::{Cancel, Language, Session};
 
-use crate::world::{World, pages, sql};
+use crate::world::{Doc, World, pages, sql};
 
 /// Why a query cannot be answered: told when it is planned, or when it runs.
 fn refused(session: &Session, text: &str) -> String {
@@ -105,6 +105,32 @@ fn values_are_counted_into_maps() {
     let grouped = "select url_host_tld, histogram(fetch_status) as h from documents group by 1 order by 1";
     let expected = [r#"{"url_host_tld":"com","h":{"200":20}}"#, r#"{"url_host_tld":"org","h":{"200":40}}"#];
     assert_eq!(sql(&session, grouped), expected);
+}
+
+#[test]
+fn lists_become_rows() {
+    let mut docs = pages(3);
+    docs.push(Doc::page("http://d.example.org/", 1, "Last"));
+    let world = World::new(docs);
+    let session = world.session();
+    let numbered = "select t.part, t.n, d.url_host_name from documents as d, \
+                    unnest(split(d.url_host_name, '.')) with ordinality as t (part, n) where d.url_host_tld = 'com' order by t.n";
+    let row = |part: &str, n: u32| format!(r#"{{"part":"{part}","n":{n},"url_host_name":"c.example.com"}}"#);
+    assert_eq!(sql(&session, numbered), [row("c", 1), row("com", 3), row("example", 2)]);
+    let counted = "select part, count(*) as n from ccindex cross join unnest(split(url_host_name, '.')) as t (part) \
+                   group by part having count(*) > 1 order by 1";
+    assert_eq!(sql(&session, counted), [r#"{"part":"example","n":4}"#, r#"{"part":"org","n":3}"#]);
+    let linked =
+        "select count(*) as links, count(distinct link) as pages from documents, unnest(links) as link";
+    assert_eq!(sql(&session, linked), [r#"{"links":4,"pages":4}"#]);
+    let alone = "select * from unnest(array['x', 'y']) with ordinality as t (letter, n)";
+    assert_eq!(sql(&session, alone), [r#"{"letter":"x","n":1}"#, r#"{"letter":"y","n":2}"#]);
+    let all = sql(&session, "select * from documents, unnest(links) as t (link) limit 1");
+    assert!(all[0].contains("\"link\":") && !all[0].contains("\"links\":"), "{}", all[0]);
+    let joined = "select * from documents a join documents b using (url), unnest(split(a.url, '/')) as t (x)";
+    assert!(refused(&session, joined).contains("put what stands before `unnest` into a `with`"));
+    let named = "select * from documents, unnest(links) as t (a, b)";
+    assert!(refused(&session, named).contains("there are 2 names for 1 column(s)"));
 }
 
 #[test]

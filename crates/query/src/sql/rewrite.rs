@@ -16,7 +16,7 @@ use crate::columns::{Column, Columns, Origin};
 use crate::complaint::Complaint;
 use crate::documents::{CCINDEX, DOCUMENTS};
 use crate::sampling::{INSTANCE, SAMPLED};
-use crate::sql::athena;
+use crate::sql::{athena, unnest};
 
 /// The columns beside those of the index that words of the texts may mean, each once.
 pub(crate) fn named(texts: &[&str], columns: &Columns) -> Vec<Column> {
@@ -127,7 +127,11 @@ impl VisitorMut for Rewriter<'_> {
         self.shadowed |= named.any(|table| {
             [DOCUMENTS, CCINDEX].iter().any(|name| table.alias.name.value.eq_ignore_ascii_case(name))
         });
-        ControlFlow::Continue(())
+        let computed = self.computed;
+        match unnest::rewrite(self.text, query, &mut |select| leave_out(select, computed)) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(complaint) => ControlFlow::Break(complaint),
+        }
     }
 
     /// When everything in it was visited: what comes in its place is as it should be.
@@ -145,19 +149,8 @@ impl VisitorMut for Rewriter<'_> {
     }
 
     fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<Complaint> {
-        if is_documents_alone(select) && !self.computed.is_empty() {
-            for item in &mut select.projection {
-                if let SelectItem::Wildcard(options) = item
-                    && options.opt_exclude.is_none()
-                    && options.opt_except.is_none()
-                {
-                    let names = self
-                        .computed
-                        .iter()
-                        .map(|column| ObjectName::from(vec![Ident::with_quote('"', column.field.name())]));
-                    options.opt_exclude = Some(ExcludeSelectItem::Multiple(names.collect()));
-                }
-            }
+        if is_documents_alone(select) {
+            leave_out(select, self.computed);
         }
         ControlFlow::Continue(())
     }
@@ -171,6 +164,24 @@ impl VisitorMut for Rewriter<'_> {
             return ControlFlow::Break(complaint);
         }
         ControlFlow::Continue(())
+    }
+}
+
+/// Lets `*` mean the columns of the index alone.
+fn leave_out(select: &mut Select, computed: &[Column]) {
+    if computed.is_empty() {
+        return;
+    }
+    for item in &mut select.projection {
+        if let SelectItem::Wildcard(options) = item
+            && options.opt_exclude.is_none()
+            && options.opt_except.is_none()
+        {
+            let names = computed
+                .iter()
+                .map(|column| ObjectName::from(vec![Ident::with_quote('"', column.field.name())]));
+            options.opt_exclude = Some(ExcludeSelectItem::Multiple(names.collect()));
+        }
     }
 }
 
