@@ -44,6 +44,11 @@ impl Complaint {
         Complaint { text: text.to_string(), span: Some(span), message: message.into(), hint: None }
     }
 
+    /// `message` about a text as a whole.
+    pub(crate) fn of(text: &str, message: impl Into<String>) -> Complaint {
+        Complaint { text: text.to_string(), span: None, message: message.into(), hint: None }
+    }
+
     /// The same with advice.
     pub fn hint(mut self, hint: impl Into<String>) -> Complaint {
         self.hint = Some(hint.into());

@@ -104,7 +104,7 @@ impl Session {
             select.selection = Some(condition);
         }
         let mut seed = || *self.inner.selection_seed.get_or_init(|| self.draw());
-        self.plan_statement(statement, text, &[&head, text], &mut seed)
+        self.plan_statements(vec![statement], text, &[&head, text], &mut seed)
     }
 }
 

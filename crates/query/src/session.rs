@@ -4,7 +4,7 @@
 //! both languages on the same table; a [`Query`] is run or explained. Calls block: no caller needs to know that there is
 //! a runtime inside.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
@@ -15,15 +15,12 @@ use datafusion::catalog::{
     MemorySchemaProvider, TableProvider,
 };
 use datafusion::common::cast::as_timestamp_millisecond_array;
-use datafusion::common::tree_node::TreeNode as _;
-use datafusion::common::{DataFusionError, TableReference};
 use datafusion::datasource::provider_as_source;
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 use datafusion::execution::{FunctionRegistry as _, SessionState, SessionStateBuilder};
 use datafusion::functions_aggregate::expr_fn::max;
-use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder, ident};
+use datafusion::logical_expr::{LogicalPlanBuilder, ident};
 use datafusion::prelude::{DataFrame, SessionConfig};
-use datafusion::sql::parser::Statement;
 use mattock_env::{Files, Panic, Panics, Random};
 use mattock_index::Snapshot;
 
@@ -41,16 +38,12 @@ use crate::insertion;
 use crate::kept::KeptColumn;
 use crate::metadata::MetadataTable;
 use crate::options::{Language, Options};
-use crate::outcomes::{self, OUTCOMES};
 use crate::pool::SessionPool;
 use crate::query::{Dates, Query};
 use crate::runs::CountsInRuns;
 use crate::sampling::{self, sampled};
 use crate::sink::CONTENTS;
 use crate::source::Source;
-use crate::sql::complain::complain;
-use crate::sql::parse::parse;
-use crate::sql::rewrite;
 use crate::store::{EnvStore, STORE_URL};
 use crate::sums::Sums;
 use crate::wib::ast;
@@ -250,63 +243,6 @@ impl Session {
         })
     }
 
-    fn plan_sql(&self, text: &str) -> Result<Query, QueryError> {
-        let statement = parse(text).map_err(|error| self.complain(text, &error))?;
-        if !rewrite::is_query(&statement) {
-            let hint = "begin with `select` or `with`";
-            return Err(Complaint::at(text, Span::new(0, 0), "only queries are answered here")
-                .hint(hint)
-                .into());
-        }
-        self.plan_statement(statement, text, &[text], &mut || self.draw())
-    }
-
-    /// What is wrong with `text`.
-    pub(crate) fn complain(&self, text: &str, error: &DataFusionError) -> QueryError {
-        complain(text, &self.inner.columns, error)
-    }
-
-    /// The plan of a statement that was made of `words`; complaints are about `text`. Samples that name no seed have the one of `seed`.
-    pub(crate) fn plan_statement(
-        &self,
-        mut statement: Statement,
-        text: &str,
-        words: &[&str],
-        seed: &mut dyn FnMut() -> u64,
-    ) -> Result<Query, QueryError> {
-        let complain = |error: DataFusionError| self.complain(text, &error);
-        let named = rewrite::named(words, &self.inner.columns);
-        let wide: BTreeSet<String> = named
-            .iter()
-            .filter(|column| column.is_wide())
-            .map(|column| column.field.name().clone())
-            .collect();
-        let mut state = self.state();
-        let seeds = rewrite::rewrite(text, &mut statement, &named, seed)?;
-        let dates = self.dates(!seeds.is_empty())?;
-        let tally = Arc::new(Tally::default());
-        let table = self.table(named, dates, None, &tally)?;
-        let documents: Arc<dyn TableProvider> = Arc::new(table);
-        let tables = state.schema_for_ref(DOCUMENTS)?;
-        let of_common_crawl = state.schema_for_ref(TableReference::partial(CCINDEX, CCINDEX))?;
-        tables.register_table(DOCUMENTS.to_owned(), documents.clone())?;
-        for schema in [&tables, &of_common_crawl] {
-            schema.register_table(CCINDEX.to_owned(), documents.clone())?;
-        }
-        if !self.inner.source.ledgers.is_empty() {
-            let table = outcomes::table(&self.inner.files, &self.inner.source.ledgers, dates, &tally)?;
-            tables.register_table(OUTCOMES.to_owned(), table)?;
-        }
-        let plan = self.block_on(state.statement_to_plan(statement))?.map_err(complain)?;
-        // Types are checked by the analyzer, whose complaints are about the text too.
-        let plan = state.optimize(&plan).map_err(complain)?;
-        // A word of the text need not be the column of that name.
-        if reads(&plan, &wide)? {
-            self.narrow(&mut state);
-        }
-        Ok(Query { session: self.clone(), state, plan, tally, seeds, dates })
-    }
-
     /// What a query is planned and run with: our functions and settings, and no table yet.
     pub(crate) fn state(&self) -> SessionState {
         let mut state = self.inner.state.clone();
@@ -324,7 +260,7 @@ impl Session {
         state
     }
 
-    fn narrow(&self, state: &mut SessionState) {
+    pub(crate) fn narrow(&self, state: &mut SessionState) {
         let config = state.config_mut();
         *config = config.clone().with_batch_size(self.inner.options.wide_batch_rows());
     }
@@ -438,19 +374,6 @@ impl Session {
         let times = as_timestamp_millisecond_array(batch.column(0))?;
         Ok(times.is_valid(0).then(|| times.value(0)))
     }
-}
-
-/// Whether one of these columns is read anywhere in a plan.
-fn reads(plan: &LogicalPlan, columns: &BTreeSet<String>) -> Result<bool, DataFusionError> {
-    if columns.is_empty() {
-        return Ok(false);
-    }
-    plan.exists(|node| {
-        let LogicalPlan::TableScan(scan) = node else { return Ok(false) };
-        let is_asked = scan.projected_schema.fields().iter().any(|field| columns.contains(field.name()));
-        let in_filter = scan.filters.iter().flat_map(|filter| filter.column_refs());
-        Ok(is_asked || in_filter.into_iter().any(|column| columns.contains(&column.name)))
-    })
 }
 
 /// What every query of a session begins with.

@@ -134,6 +134,30 @@ fn lists_become_rows() {
 }
 
 #[test]
+fn a_view_is_a_name_for_a_query_of_the_same_command() {
+    let world = World::new(pages(60));
+    let session = world.session();
+    let text = "-- first, a name\ncreate or replace view hosts as\nwith t as (select url_host_name from documents)\n\
+                select url_host_name, count(*) as n from t group by 1;\n\n-- then what is asked\nselect max(n) as most from hosts;\n";
+    assert_eq!(sql(&session, text), [r#"{"most":20}"#]);
+    assert!(refused(&session, "select * from hosts").contains("hosts' not found"));
+    let alone = refused(&session, "create view hosts as select 1");
+    assert!(alone.contains("of its own command only") && alone.contains("put a `;` behind it"), "{alone}");
+    let taken =
+        refused(&session, "create or replace view documents as select 1 as x; select * from documents");
+    assert!(taken.contains("there is a table `documents` already"), "{taken}");
+    assert!(refused(&session, "select 1; select 2").contains("ask them one by one"));
+    for statement in ["drop view hosts", "create table t as select 1", "create table t as select 1; select 1"]
+    {
+        let told = refused(&session, statement);
+        assert!(
+            told.contains("only queries are answered here") || told.contains("more than one query"),
+            "{told}"
+        );
+    }
+}
+
+#[test]
 fn common_crawls_name_means_the_documents() {
     let world = World::new(pages(60));
     let session = world.session();

@@ -8,6 +8,8 @@ pub(crate) mod complain;
 mod dialect;
 mod order;
 pub(crate) mod parse;
+mod plan;
 pub(crate) mod rewrite;
 mod sample;
 mod unnest;
+pub(crate) mod views;

@@ -3,7 +3,7 @@
 //! `cluster` is a column of ours. In the grammar it may also begin a `cluster by`, which no query here has, and for that it would end a list
 //! of columns. So it is taken for the name that it is.
 
-use datafusion::common::{DataFusionError, Result, not_impl_err, plan_err};
+use datafusion::common::{DataFusionError, Result, plan_err};
 use datafusion::sql::parser::{DFParserBuilder, Statement};
 use datafusion::sql::sqlparser::ast::Expr;
 use datafusion::sql::sqlparser::keywords::Keyword;
@@ -45,15 +45,16 @@ pub(crate) fn parse_condition(text: &str) -> Result<Expr> {
     Ok(condition)
 }
 
-/// The one statement of a text.
+/// The one statement of a text that is none of the user's.
 pub(crate) fn parse(text: &str) -> Result<Statement> {
-    let parser = DFParserBuilder::new(tokens(text)?).with_dialect(&DIALECT);
-    let mut statements = parser.build()?.parse_statements()?;
-    if statements.len() > 1 {
-        return not_impl_err!("The context currently only supports a single SQL statement");
-    }
-    match statements.pop_front() {
+    match parse_all(text)?.pop() {
         Some(statement) => Ok(statement),
-        None => plan_err!("No SQL statements were provided in the query string"),
+        None => plan_err!("there is no query"),
     }
+}
+
+/// The statements of a text, in their order.
+pub(crate) fn parse_all(text: &str) -> Result<Vec<Statement>> {
+    let parser = DFParserBuilder::new(tokens(text)?).with_dialect(&DIALECT);
+    Ok(parser.build()?.parse_statements()?.into())
 }

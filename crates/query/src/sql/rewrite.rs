@@ -38,24 +38,27 @@ pub(crate) fn named(texts: &[&str], columns: &Columns) -> Vec<Column> {
     found
 }
 
-/// Changes the statement of a text in place. The seed for samples that name none comes from `seed`; the answer is the seeds of all samples.
+/// Changes the statements of a text in place. The seed for samples that name none comes from `seed`; the answer is the seeds of all samples.
 pub(crate) fn rewrite(
     text: &str,
-    statement: &mut Statement,
+    statements: &mut [Statement],
     computed: &[Column],
     seed: &mut dyn FnMut() -> u64,
 ) -> Result<Vec<u64>, Complaint> {
-    let statement = match statement {
-        Statement::Explain(explain) => explain.statement.as_mut(),
-        other => other,
-    };
-    let Statement::Statement(statement) = statement else { return Ok(Vec::new()) };
-    athena::rewrite(statement);
     let mut rewriter = Rewriter { text, computed, seed, shadowed: false, drawn: None, seeds: Vec::new() };
-    match statement.visit(&mut rewriter) {
-        ControlFlow::Continue(()) => Ok(rewriter.seeds),
-        ControlFlow::Break(complaint) => Err(complaint),
+    for statement in statements {
+        let statement = match statement {
+            Statement::Explain(explain) => explain.statement.as_mut(),
+            other => other,
+        };
+        let Statement::Statement(statement) = statement else { continue };
+        athena::rewrite(statement);
+        rewriter.shadowed = false;
+        if let ControlFlow::Break(complaint) = statement.visit(&mut rewriter) {
+            return Err(complaint);
+        }
     }
+    Ok(rewriter.seeds)
 }
 
 /// Whether a statement only asks.
@@ -67,6 +70,11 @@ pub(crate) fn is_query(statement: &Statement) -> bool {
         Statement::Explain(explain) => is_query(&explain.statement),
         _ => false,
     }
+}
+
+/// Whether a statement gives a query a name.
+pub(crate) fn is_view(statement: &Statement) -> bool {
+    matches!(statement, Statement::Statement(statement) if matches!(statement.as_ref(), ast::Statement::CreateView(_)))
 }
 
 struct Rewriter<'a> {

@@ -1,0 +1,127 @@
+//! From a text of SQL to a plan: its statements, and the tables that they can read.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use datafusion::catalog::TableProvider;
+use datafusion::common::tree_node::TreeNode as _;
+use datafusion::common::{DataFusionError, TableReference};
+use datafusion::execution::SessionState;
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::sql::parser::Statement;
+
+use super::complain::complain;
+use super::parse::parse_all;
+use super::{rewrite, views};
+use crate::columns::Column;
+use crate::complaint::{Complaint, Span};
+use crate::content::tally::Tally;
+use crate::documents::{CCINDEX, DOCUMENTS};
+use crate::error::QueryError;
+use crate::outcomes::{self, OUTCOMES};
+use crate::query::{Dates, Query};
+use crate::session::Session;
+
+impl Session {
+    /// The plan of a text of SQL: views, and the query behind them.
+    pub(crate) fn plan_sql(&self, text: &str) -> Result<Query, QueryError> {
+        let statements = parse_all(text).map_err(|error| self.complain(text, &error))?;
+        let complaint = |message: &str, hint: &str| {
+            QueryError::from(Complaint::at(text, Span::new(0, 0), message).hint(hint))
+        };
+        let Some((query, views)) = statements.split_last() else {
+            return Err(complaint("there is no query", "begin with `select` or `with`"));
+        };
+        if rewrite::is_view(query) {
+            return Err(complaint(
+                "a view is there for the queries of its own command only",
+                "put a `;` behind it, and then the query that reads it",
+            ));
+        }
+        if !rewrite::is_query(query) {
+            return Err(complaint("only queries are answered here", "begin with `select` or `with`"));
+        }
+        if !views.iter().all(rewrite::is_view) {
+            return Err(complaint("this is more than one query", "ask them one by one"));
+        }
+        self.plan_statements(statements, text, &[text], &mut || self.draw())
+    }
+
+    /// What is wrong with `text`.
+    pub(crate) fn complain(&self, text: &str, error: &DataFusionError) -> QueryError {
+        complain(text, &self.inner.columns, error)
+    }
+
+    /// The plan of views and the query behind them that were made of `words`; complaints are about `text`. Samples that name no seed have the one
+    /// of `seed`.
+    pub(crate) fn plan_statements(
+        &self,
+        mut statements: Vec<Statement>,
+        text: &str,
+        words: &[&str],
+        seed: &mut dyn FnMut() -> u64,
+    ) -> Result<Query, QueryError> {
+        let complain = |error: DataFusionError| self.complain(text, &error);
+        let named = rewrite::named(words, &self.inner.columns);
+        let wide: BTreeSet<String> = named
+            .iter()
+            .filter(|column| column.is_wide())
+            .map(|column| column.field.name().clone())
+            .collect();
+        let seeds = rewrite::rewrite(text, &mut statements, &named, seed)?;
+        let dates = self.dates(!seeds.is_empty())?;
+        let tally = Arc::new(Tally::default());
+        let mut state = self.state();
+        self.add_tables(&state, named, dates, &tally)?;
+        let Some(query) = statements.pop() else {
+            return Err(Complaint::of(text, "there is no query").into());
+        };
+        for view in statements {
+            let plan = self.block_on(state.statement_to_plan(view))?.map_err(complain)?;
+            views::add(&state, text, plan)?;
+        }
+        let plan = self.block_on(state.statement_to_plan(query))?.map_err(complain)?;
+        // Types are checked by the analyzer, whose complaints are about the text too.
+        let plan = state.optimize(&plan).map_err(complain)?;
+        // A word of the text need not be the column of that name.
+        if reads(&plan, &wide)? {
+            self.narrow(&mut state);
+        }
+        Ok(Query { session: self.clone(), state, plan, tally, seeds, dates })
+    }
+
+    /// Gives SQL its tables.
+    fn add_tables(
+        &self,
+        state: &SessionState,
+        named: Vec<Column>,
+        dates: Dates,
+        tally: &Arc<Tally>,
+    ) -> Result<(), QueryError> {
+        let documents: Arc<dyn TableProvider> = Arc::new(self.table(named, dates, None, tally)?);
+        let tables = state.schema_for_ref(DOCUMENTS)?;
+        let of_common_crawl = state.schema_for_ref(TableReference::partial(CCINDEX, CCINDEX))?;
+        tables.register_table(DOCUMENTS.to_owned(), documents.clone())?;
+        for schema in [&tables, &of_common_crawl] {
+            schema.register_table(CCINDEX.to_owned(), documents.clone())?;
+        }
+        if !self.inner.source.ledgers.is_empty() {
+            let table = outcomes::table(&self.inner.files, &self.inner.source.ledgers, dates, tally)?;
+            tables.register_table(OUTCOMES.to_owned(), table)?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether one of these columns is read anywhere in a plan.
+fn reads(plan: &LogicalPlan, columns: &BTreeSet<String>) -> Result<bool, DataFusionError> {
+    if columns.is_empty() {
+        return Ok(false);
+    }
+    plan.exists(|node| {
+        let LogicalPlan::TableScan(scan) = node else { return Ok(false) };
+        let is_asked = scan.projected_schema.fields().iter().any(|field| columns.contains(field.name()));
+        let in_filter = scan.filters.iter().flat_map(|filter| filter.column_refs());
+        Ok(is_asked || in_filter.into_iter().any(|column| columns.contains(&column.name)))
+    })
+}
