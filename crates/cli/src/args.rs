@@ -186,8 +186,37 @@ fn checked_size(text: &str) -> Result<String, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::Args;
-    use clap::CommandFactory;
+    use clap::{CommandFactory as _, Parser as _};
+
+    use super::{Args, Command};
+
+    #[test]
+    fn a_table_has_a_name_and_a_file() {
+        let parsed = |table: &str| {
+            let args =
+                Args::try_parse_from(["mattock", "query", "dir", "--sql", "select 1", "--table", table])?;
+            let Command::Query(args) = args.command else { panic!("{table}") };
+            Ok(args.tables.into_iter().map(|table| (table.name, table.columns, table.path)).next())
+        };
+        let named = |name: &str, columns: &[&str], path: &str| {
+            let columns = columns.iter().map(|column| (*column).to_owned()).collect();
+            Some((name.to_owned(), columns, std::path::PathBuf::from(path)))
+        };
+        assert_eq!(parsed("Ranks=a=b.csv").unwrap(), named("ranks", &[], "a=b.csv"));
+        assert_eq!(parsed("r(rank, Site)=x").unwrap(), named("r", &["rank", "site"], "x"));
+        for (table, told) in [
+            ("ranks", "it names no file"),
+            ("ranks=", "it names no file"),
+            ("1st=x", "`1st` is no name"),
+            ("r(a=x", "a parenthesis is not closed"),
+            ("r(a,b c)=x", "`b c` is no name"),
+            ("r(a,a)=x", "two columns are called `a`"),
+            ("documents=x", "there is a table `documents` already"),
+        ] {
+            let error: clap::Error = parsed(table).unwrap_err();
+            assert!(error.to_string().contains(told), "{table}: {error}");
+        }
+    }
 
     #[test]
     fn the_command_line_is_consistent() {

@@ -33,6 +33,14 @@ pub enum QueryError {
         /// Why.
         source: std::io::Error,
     },
+    /// A file that is to be a table cannot be one.
+    #[error("--table {path}: {reason}", path = path.display())]
+    Table {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
     /// Somebody else is keeping columns, or forgetting them.
     #[error("{path} is locked: another process changes the kept columns of this repository", path = path.display())]
     Locked {
@@ -80,7 +88,7 @@ fn first_line(error: &DataFusionError) -> String {
 impl QueryError {
     /// Whether the text of the query is at fault, and not the machine or the repository.
     pub fn is_of_query(&self) -> bool {
-        matches!(self, QueryError::Query(_) | QueryError::NoAnalyzer { .. })
+        matches!(self, QueryError::Query(_) | QueryError::NoAnalyzer { .. } | QueryError::Table { .. })
     }
 
     /// A failure to read `path`.

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use mattock_analyze::Analyzer;
 use mattock_env::Random;
 
+use crate::given::GivenTable;
+
 /// Settings of a [`Session`](crate::Session).
 #[derive(Clone)]
 pub struct Options {
@@ -20,6 +22,8 @@ pub struct Options {
     pub inserted_by_ms: Option<i64>,
     /// Analyzers that the user brought. They come before those built in that have the same name.
     pub analyzers: Vec<Arc<dyn Analyzer>>,
+    /// Tables beside the repository's own, of files that the user has named.
+    pub tables: Vec<GivenTable>,
     /// Where what does not fit into memory is put; the system's directory for temporary files if nothing is said.
     pub temporary: Option<PathBuf>,
     /// Where seeds come from that nobody named.
@@ -35,6 +39,7 @@ impl Options {
             as_of_ms: None,
             inserted_by_ms: None,
             analyzers: Vec::new(),
+            tables: Vec::new(),
             temporary: None,
             random,
         }

@@ -34,6 +34,7 @@ use crate::distinct::CountsBesideDistinct;
 use crate::documents::{CCINDEX, DOCUMENTS, DocumentsTable, Missing, scan_index};
 use crate::error::QueryError;
 use crate::functions;
+use crate::given::{self, Opened};
 use crate::insertion;
 use crate::kept::KeptColumn;
 use crate::metadata::MetadataTable;
@@ -71,6 +72,8 @@ pub(crate) struct Inner {
     pub(crate) source: Source,
     /// What is read of the files that it knows is compared.
     pub(crate) sums: Sums,
+    /// Tables beside it that the user has named.
+    pub(crate) given: Vec<Opened>,
     /// Panics of the engine and of what it reads files with.
     panics: Panics,
     pub(crate) columns: Columns,
@@ -134,6 +137,7 @@ impl Session {
         let runtime = Threads(Some(runtime));
         let state = first_state(environment(files, &sums, &options)?, &options)?;
         let random = Mutex::new(options.random.clone());
+        let given = panics.contain(|| given::open(files, &options)).map_err(QueryError::Unreadable)??;
         let files = files.clone();
         let selection_seed = OnceLock::new();
         let inner = Inner {
@@ -141,6 +145,7 @@ impl Session {
             files,
             source,
             sums,
+            given,
             panics,
             columns,
             metadata,

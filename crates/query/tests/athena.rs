@@ -1,6 +1,8 @@
 //! What queries for Athena and Presto say, and how it is answered here.
 
-use mattock_query::{Cancel, Language, Session};
+use std::path::{Path, PathBuf};
+
+use mattock_query::{Cancel, GivenTable, Language, QueryError, Session};
 
 use crate::world::{Doc, World, pages, sql};
 
@@ -168,5 +170,99 @@ fn common_crawls_name_means_the_documents() {
         assert_eq!(sql(&session, &sampled), sql(&session, &sampled.replace(name, "documents")), "{name}");
         let all = sql(&session, &format!("select * from {name} where title like '%' limit 1"));
         assert!(!all[0].contains("\"title\""), "{}", all[0]);
+    }
+}
+
+fn given(name: &str, columns: &[&str], path: &str) -> GivenTable {
+    let columns = columns.iter().map(|column| (*column).to_owned()).collect();
+    GivenTable { name: name.to_owned(), columns, path: PathBuf::from(path) }
+}
+
+#[test]
+fn a_file_is_a_table() {
+    let world = World::new(pages(60));
+    world.files.create_dir_all(Path::new("/tables")).unwrap();
+    let write = |name: &str, text: &str| {
+        world.files.write_atomic(&Path::new("/tables").join(name), text.as_bytes()).unwrap()
+    };
+    write("named.csv", "\u{feff}Rank, Site \n1,a.example.org\n2,\"b.example\n.org\"\n3,c.example.com\n");
+    write("plain.csv", "1,a.example.org\n2,c.example.com\n");
+    // A file of the repository is as good as any other.
+    let part = world.source().parts[0].display().to_string();
+    let session = world.session_with(|options| {
+        options.tables = vec![
+            given("ranks", &[], "/tables/named.csv"),
+            given("plain", &["rank", "site"], "/tables/plain.csv"),
+            given("part", &[], &part),
+        ];
+    });
+    for (query, row) in [
+        ("select min(rank) + sum(rank) as n from ranks", r#"{"n":7}"#),
+        ("select site from ccindex.ranks where rank = 2", r#"{"site":"b.example\n.org"}"#),
+        (
+            "select r.rank, count(*) as pages from documents d join plain r on r.site = d.url_host_name group by 1 order by 1 desc limit 1",
+            r#"{"rank":2,"pages":20}"#,
+        ),
+        ("select count(*) as n from part p join documents d using (instance)", r#"{"n":20}"#),
+    ] {
+        assert_eq!(sql(&session, query), [row], "{query}");
+    }
+    let other =
+        refused(&session, "select r.domain from ranks as r join documents d on r.site = d.url_host_name");
+    assert!(other.contains("`r` has `rank`, `site`"), "{other}");
+    // Each query reads it anew.
+    write("plain.csv", "7,c.example.com\n");
+    assert_eq!(sql(&session, "select rank from plain"), [r#"{"rank":7}"#]);
+    write("plain.csv", "seven,c.example.com\n");
+    assert!(refused(&session, "select rank from plain").contains("'seven'"));
+}
+
+#[test]
+fn a_file_that_is_no_table_is_told_before_anything_is_asked() {
+    let world = World::new(pages(6));
+    world.files.create_dir_all(Path::new("/tables/directory")).unwrap();
+    for (name, bytes) in [
+        ("empty", b"".as_slice()),
+        ("ragged", b"a,b\n1,2\n1,2,3\n"),
+        ("unnamed", b"1,a.example\n"),
+        ("twice", b"a,A\n1,2\n"),
+        ("binary", b"\x7fELF\0\0"),
+        ("packed", b"\x1f\x8b\x08\0"),
+        ("cut", b"PAR1\0\0\0\0"),
+    ] {
+        world.files.write_atomic(&Path::new("/tables").join(name), bytes).unwrap();
+    }
+    let open = |table: GivenTable| {
+        let options = mattock_query::Options {
+            tables: vec![table],
+            ..mattock_query::Options::new(mattock_env::Random::from_seed(5))
+        };
+        match Session::with_source(&world.files, world.source(), options) {
+            Ok(_) => panic!("it is a table"),
+            Err(error) => {
+                assert!(matches!(error, QueryError::Table { .. }) && error.is_of_query());
+                error.to_string()
+            }
+        }
+    };
+    for (name, columns, told) in [
+        ("missing", [].as_slice(), "there is no such file"),
+        ("empty", &[], "it is empty"),
+        ("ragged", &[], "it cannot be read as CSV"),
+        ("ragged", &["a", "b", "c"], "it cannot be read as CSV"),
+        (
+            "unnamed",
+            &[],
+            "its first line has no name for column 1, but `1`; if it has no names at all, say them, as in --table 't(column1,column2)=FILE'",
+        ),
+        ("unnamed", &["a"], "it has 2 columns, and there are 1 names for them"),
+        ("twice", &[], "two of its columns are called `a`"),
+        ("binary", &[], "it is neither CSV nor Parquet"),
+        ("packed", &[], "it is compressed: unpack it first"),
+        ("cut", &[], "it begins as a Parquet file and cannot be read as one"),
+        ("cut", &["a"], "leave out those in parentheses"),
+    ] {
+        let error = open(given("t", columns, &format!("/tables/{name}")));
+        assert!(error.starts_with(&format!("--table /tables/{name}: ")) && error.contains(told), "{error}");
     }
 }

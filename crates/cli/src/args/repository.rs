@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use mattock_crawl::units::parse_size;
+use mattock_query::GivenTable;
 
 use super::analyzer::LoadedArgs;
 use super::parse_url;
@@ -65,6 +66,11 @@ pub(crate) struct QueryArgs {
     #[arg(long)]
     pub(crate) sql: bool,
 
+    /// Make a table for SQL of a CSV or Parquet file: `ranks=top.csv`, or `ranks(rank,site)=top.csv` where the first line has no names. May be
+    /// given several times
+    #[arg(long = "table", value_name = "NAME=FILE", value_parser = parse_table)]
+    pub(crate) tables: Vec<GivenTable>,
+
     /// How rows are written; a table on a terminal and JSON lines elsewhere if not given
     #[arg(long, value_enum)]
     pub(crate) format: Option<Format>,
@@ -90,6 +96,37 @@ pub(crate) struct QueryArgs {
 
     #[command(flatten)]
     pub(crate) ask: AskArgs,
+}
+
+/// A table of a file, as users name it: `NAME=FILE`, or `NAME(COLUMN,…)=FILE`.
+fn parse_table(text: &str) -> Result<GivenTable, String> {
+    let form = "write `ranks=top.csv`, or `ranks(rank,site)=top.csv`";
+    let (name, path) = text.split_once('=').ok_or(format!("it names no file: {form}"))?;
+    let (name, columns) = match name.split_once('(') {
+        Some((name, columns)) => {
+            let columns = columns.strip_suffix(')').ok_or(format!("a parenthesis is not closed: {form}"))?;
+            (name, columns.split(',').map(|column| column.trim().to_lowercase()).collect())
+        }
+        None => (name, Vec::new()),
+    };
+    let name = name.trim().to_lowercase();
+    let is_word = |word: &str| {
+        word.starts_with(|first: char| first.is_alphabetic() || first == '_')
+            && word.chars().all(|letter| letter.is_alphanumeric() || letter == '_')
+    };
+    if let Some(wrong) = std::iter::once(&name).chain(&columns).find(|word| !is_word(word)) {
+        return Err(format!("`{wrong}` is no name: use letters, digits and `_`"));
+    }
+    if let Some(twice) = columns.iter().enumerate().find(|(at, column)| columns[..*at].contains(column)) {
+        return Err(format!("two columns are called `{}`", twice.1));
+    }
+    if ["documents", "outcomes", "ccindex"].contains(&name.as_str()) {
+        return Err(format!("there is a table `{name}` already: take another name"));
+    }
+    if path.is_empty() {
+        return Err(format!("it names no file: {form}"));
+    }
+    Ok(GivenTable { name, columns, path: PathBuf::from(path) })
 }
 
 /// How rows are written.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use indicatif::{HumanBytes, HumanCount, HumanDuration, ProgressBar};
 use mattock_env::is_url;
 use mattock_query::sink::{FilesSink, Sink};
-use mattock_query::{Dates, Failures, Language, Progress, Query, QueryError, Report};
+use mattock_query::{Dates, Failures, GivenTable, Language, Options, Progress, Query, QueryError, Report};
 
 use crate::args::repository::{Format, QueryArgs};
 use crate::exit::{Ended, Usage};
@@ -18,7 +18,12 @@ use crate::rows;
 use crate::signals::Patience;
 
 pub(crate) fn run(args: &QueryArgs) -> anyhow::Result<Ended> {
-    let places = Places::of([&args.dir].into_iter().chain(&args.features.dir).map(PathBuf::as_path));
+    if let Some(table) = args.tables.first().filter(|_| !args.sql) {
+        return Err(Usage(format!("the table `{}` is for SQL: say --sql", table.name)).into());
+    }
+    let mut places = Places::of([&args.dir].into_iter().chain(&args.features.dir).map(PathBuf::as_path));
+    let tables = tables(&args.tables)?;
+    places.read_also(tables.iter().map(|table| &table.path));
     let env = &places.env;
     let text = match args.query.as_str() {
         "-" => {
@@ -29,7 +34,7 @@ pub(crate) fn run(args: &QueryArgs) -> anyhow::Result<Ended> {
         text => text.to_owned(),
     };
     let repository = Repository::open(env, &args.dir)?.with_features(args.features.dir.as_deref())?;
-    let session = repository.session(options(env, &args.ask, &args.dir, &text)?)?;
+    let session = repository.session(Options { tables, ..options(env, &args.ask, &args.dir, &text)? })?;
     let language = if args.sql { Language::Sql } else { Language::Wib };
     let queries = match args.format {
         Some(Format::Files) => session.plan_files(&text, language)?,
@@ -65,6 +70,27 @@ pub(crate) fn run(args: &QueryArgs) -> anyhow::Result<Ended> {
         );
     }
     Ok(ended)
+}
+
+/// The tables of files, each with a name of its own, wherever somebody stands.
+fn tables(given: &[GivenTable]) -> anyhow::Result<Vec<GivenTable>> {
+    let mut tables: Vec<GivenTable> = Vec::new();
+    for table in given {
+        if tables.iter().any(|other| other.name == table.name) {
+            return Err(Usage(format!(
+                "two tables are called `{}`: give one of them another name",
+                table.name
+            ))
+            .into());
+        }
+        if is_url(&table.path) {
+            let message =
+                format!("{}: a table is a file of this machine; fetch it first", table.path.display());
+            return Err(Usage(message).into());
+        }
+        tables.push(GivenTable { path: places::absolute(&table.path)?, ..table.clone() });
+    }
+    Ok(tables)
 }
 
 fn ask(args: &QueryArgs, query: Query) -> anyhow::Result<Report> {

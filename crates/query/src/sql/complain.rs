@@ -1,14 +1,17 @@
 //! DataFusion's errors about a text of SQL, with their places, and advice on columns.
 
-use datafusion::common::{DataFusionError, SchemaError};
+use datafusion::common::{Column, DataFusionError, SchemaError};
 use datafusion::sql::sqlparser::tokenizer;
 
 use crate::columns::Columns;
 use crate::complaint::{Complaint, Span, nearest};
-use crate::documents::DOCUMENTS;
+use crate::documents::{CCINDEX, DOCUMENTS};
 use crate::error::QueryError;
 use crate::outcomes::OUTCOMES;
 use crate::wib::plan::unknown;
+
+/// So many columns of a table are told.
+const COLUMNS_TOLD: usize = 12;
 
 /// What `error` says about `text`.
 pub(crate) fn complain(text: &str, columns: &Columns, error: &DataFusionError) -> QueryError {
@@ -19,8 +22,12 @@ pub(crate) fn complain(text: &str, columns: &Columns, error: &DataFusionError) -
     let root = error.find_root();
     match root {
         DataFusionError::SchemaError(reason, _) => {
-            if let SchemaError::FieldNotFound { field, .. } = reason.as_ref() {
+            if let SchemaError::FieldNotFound { field, valid_fields } = reason.as_ref() {
                 let span = place.or_else(|| find_word(text, &field.name));
+                if let Some(hint) = columns_beside(field, valid_fields) {
+                    let message = format!("there is no column `{}` here", field.name);
+                    return Complaint { text: text.to_string(), span, message, hint: Some(hint) }.into();
+                }
                 if columns.find_lowercase(&field.name).is_some() {
                     let message = format!("there is no column `{}` here", field.name);
                     let hint = Some(format!("the table `{DOCUMENTS}` has it"));
@@ -44,13 +51,25 @@ pub(crate) fn complain(text: &str, columns: &Columns, error: &DataFusionError) -
     Complaint { text: text.to_string(), span: place, message, hint }.into()
 }
 
+/// The columns of a table beside the repository's own, of which one was named that it does not have.
+fn columns_beside(field: &Column, valid: &[Column]) -> Option<String> {
+    let table = field.relation.as_ref()?;
+    let of_table = valid.iter().filter(|column| column.relation.as_ref() == Some(table));
+    let names: Vec<String> = of_table.map(|column| format!("`{}`", column.name)).collect();
+    // The repository's own have more.
+    (1..=COLUMNS_TOLD).contains(&names.len()).then(|| format!("`{}` has {}", table.table(), names.join(", ")))
+}
+
 /// Which tables there are, if `message` is about one that is not there.
 fn tables(message: &str) -> Option<String> {
     let name = message.strip_prefix("table '")?.strip_suffix("' not found")?;
-    Some(match nearest(name, [DOCUMENTS, OUTCOMES]) {
+    let name = name.rsplit('.').next().unwrap_or(name);
+    Some(match nearest(name, [DOCUMENTS, OUTCOMES, CCINDEX]) {
         Some(OUTCOMES) if name == OUTCOMES => "only the directory of a crawl has its outcomes".to_owned(),
         Some(table) => format!("did you mean `{table}`?"),
-        None => format!("the tables are `{DOCUMENTS}` and, of a crawl, `{OUTCOMES}`"),
+        None => format!(
+            "the tables are `{DOCUMENTS}` and, of a crawl, `{OUTCOMES}`; --table {name}=FILE reads one from a CSV or Parquet file"
+        ),
     })
 }
 

@@ -104,6 +104,9 @@ impl Session {
         tables.register_table(DOCUMENTS.to_owned(), documents.clone())?;
         for schema in [&tables, &of_common_crawl] {
             schema.register_table(CCINDEX.to_owned(), documents.clone())?;
+            for (name, table) in &self.inner.given {
+                schema.register_table(name.clone(), table.clone())?;
+            }
         }
         if !self.inner.source.ledgers.is_empty() {
             let table = outcomes::table(&self.inner.files, &self.inner.source.ledgers, dates, tally)?;
