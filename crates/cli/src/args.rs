@@ -60,6 +60,10 @@ pub(crate) enum Command {
     Console(desk::ConsoleArgs),
     /// Ask a repository: in the Web-in-a-Box language or in SQL
     Query(repository::QueryArgs),
+    /// List the columns that a query can ask for, each with a sentence
+    ///
+    /// `mattock query DIR --sql 'describe documents'` has those of one repository, with columns of your own.
+    Columns(repository::ColumnsArgs),
     /// Print a stored page
     Get(repository::GetArgs),
     /// List the stored instances of a URL, and what changed between them

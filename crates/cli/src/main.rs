@@ -79,6 +79,7 @@ fn run() -> ExitCode {
         Command::Ctl(args) => commands::ctl::run(&args),
         Command::Console(args) => commands::console::run(&args),
         Command::Query(args) => commands::query::run(&args),
+        Command::Columns(args) => commands::columns::run(&args),
         Command::Get(args) => commands::get::run(&args),
         Command::History(args) => commands::history::run(&args),
         Command::Index(args) => commands::index::run(&args),

@@ -137,6 +137,11 @@ impl Columns {
         Columns { languages, ..self }
     }
 
+    /// Whether the user brought the analyzer for this column.
+    pub(crate) fn is_own(&self, name: &str) -> bool {
+        self.own.contains_key(name)
+    }
+
     /// Those that are by URL.
     pub(crate) fn by_url(&self) -> Option<&ByUrl> {
         self.by_url.as_ref()

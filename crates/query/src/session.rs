@@ -30,6 +30,7 @@ use crate::compact::CompactSorts;
 use crate::complaint::{Complaint, Span};
 use crate::content::exec::Archives;
 use crate::content::tally::Tally;
+use crate::described::INFORMATION;
 use crate::distinct::CountsBesideDistinct;
 use crate::documents::{CCINDEX, DOCUMENTS, DocumentsTable, Missing, scan_index};
 use crate::error::QueryError;
@@ -415,7 +416,7 @@ fn first_state(environment: Arc<RuntimeEnv>, options: &Options) -> Result<Sessio
 fn catalogs(state: &SessionState) -> Arc<MemoryCatalogProviderList> {
     let names = &state.config_options().catalog;
     let (list, catalog) = (MemoryCatalogProviderList::new(), MemoryCatalogProvider::new());
-    for name in [&names.default_schema, CCINDEX] {
+    for name in [&names.default_schema, CCINDEX, INFORMATION] {
         let schema = Arc::new(MemorySchemaProvider::new());
         catalog.register_schema(name, schema).expect("a catalog in memory takes every schema");
     }

@@ -266,3 +266,21 @@ fn a_file_that_is_no_table_is_told_before_anything_is_asked() {
         assert!(error.starts_with(&format!("--table /tables/{name}: ")) && error.contains(told), "{error}");
     }
 }
+
+#[test]
+fn tables_and_columns_can_be_asked_for() {
+    let world = World::new(pages(6));
+    let session = world.session();
+    let tables = sql(&session, "show tables");
+    assert!(tables.iter().any(|table| table.contains(r#""table_name":"documents""#)), "{tables:?}");
+    for question in ["describe documents", "desc ccindex.ccindex", "show columns from documents"] {
+        let columns = sql(&session, question);
+        let title = r#"{"column_name":"title","data_type":"varchar","read_from":"archive","description":"the title"}"#;
+        assert!(columns.iter().any(|column| column == title), "{question}: {columns:?}");
+        assert!(columns.iter().any(|column| column.contains(r#""column_name":"url""#)));
+    }
+    let named = "select data_type from information_schema.columns where table_schema = 'ccindex' and column_name = 'links'";
+    assert_eq!(sql(&session, named), [r#"{"data_type":"array(varchar)"}"#]);
+    assert!(refused(&session, "describe document").contains("did you mean `documents`?"));
+    assert!(refused(&session, "describe ranks").contains("--table ranks=FILE reads one"));
+}

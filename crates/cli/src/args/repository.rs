@@ -8,7 +8,7 @@ use mattock_query::GivenTable;
 
 use super::analyzer::LoadedArgs;
 use super::parse_url;
-use super::rows::RowFormat;
+use super::rows::{RowFormat, RowsArgs};
 use crate::places::place;
 
 /// What asking takes.
@@ -96,6 +96,14 @@ pub(crate) struct QueryArgs {
 
     #[command(flatten)]
     pub(crate) ask: AskArgs,
+}
+
+/// Arguments of `mattock columns`.
+#[derive(Debug, clap::Args)]
+#[command(args_override_self = true)]
+pub(crate) struct ColumnsArgs {
+    #[command(flatten)]
+    pub(crate) rows: RowsArgs,
 }
 
 /// A table of a file, as users name it: `NAME=FILE`, or `NAME(COLUMN,…)=FILE`.

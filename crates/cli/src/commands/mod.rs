@@ -3,6 +3,7 @@
 pub(crate) mod analyzer;
 pub(crate) mod bench;
 pub(crate) mod check;
+pub(crate) mod columns;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod console;

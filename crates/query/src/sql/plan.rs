@@ -1,4 +1,4 @@
-//! From a text of SQL to a plan: its statements, and the tables that they can read.
+//! From a text of SQL to a plan: its statements, the tables that they can read, and what is asked about these.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,6 +16,7 @@ use super::{rewrite, views};
 use crate::columns::Column;
 use crate::complaint::{Complaint, Span};
 use crate::content::tally::Tally;
+use crate::described::{self, Asked, INFORMATION};
 use crate::documents::{CCINDEX, DOCUMENTS};
 use crate::error::QueryError;
 use crate::outcomes::{self, OUTCOMES};
@@ -32,6 +33,9 @@ impl Session {
         let Some((query, views)) = statements.split_last() else {
             return Err(complaint("there is no query", "begin with `select` or `with`"));
         };
+        if let Some(asked) = Asked::of(query) {
+            return self.plan_question(text, &asked);
+        }
         if rewrite::is_view(query) {
             return Err(complaint(
                 "a view is there for the queries of its own command only",
@@ -73,6 +77,9 @@ impl Session {
         let tally = Arc::new(Tally::default());
         let mut state = self.state();
         self.add_tables(&state, named, dates, &tally)?;
+        if words.iter().any(|words| words.to_lowercase().contains(INFORMATION)) {
+            self.add_information(&state)?;
+        }
         let Some(query) = statements.pop() else {
             return Err(Complaint::of(text, "there is no query").into());
         };
@@ -88,6 +95,30 @@ impl Session {
             self.narrow(&mut state);
         }
         Ok(Query { session: self.clone(), state, plan, tally, seeds, dates })
+    }
+
+    /// The plan of what answers a question about tables.
+    fn plan_question(&self, text: &str, asked: &Asked) -> Result<Query, QueryError> {
+        if let Asked::Columns(table) = asked {
+            let given = self.inner.given.iter().map(|(name, _)| name.as_str());
+            let mut known = given.chain([DOCUMENTS, CCINDEX]).collect::<Vec<_>>();
+            known.extend(Some(OUTCOMES).filter(|_| !self.inner.source.ledgers.is_empty()));
+            if !known.contains(&table.as_str()) {
+                let missing = DataFusionError::Plan(format!("table '{table}' not found"));
+                return Err(self.complain(text, &missing));
+            }
+        }
+        let sql = asked.sql();
+        self.plan_statements(parse_all(&sql)?, text, &[&sql], &mut || self.draw())
+    }
+
+    /// Gives SQL the lists of tables and columns.
+    fn add_information(&self, state: &SessionState) -> Result<(), QueryError> {
+        let information = state.schema_for_ref(TableReference::partial(INFORMATION, INFORMATION))?;
+        let default_schema = &state.config_options().catalog.default_schema;
+        let has_outcomes = !self.inner.source.ledgers.is_empty();
+        let (columns, given) = (&self.inner.columns, &self.inner.given);
+        Ok(described::add(information.as_ref(), default_schema, columns, has_outcomes, given)?)
     }
 
     /// Gives SQL its tables.
