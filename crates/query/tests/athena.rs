@@ -41,6 +41,7 @@ fn lists_are_turned_around_and_looked_through_as_lists() {
     ] {
         assert_eq!(sql(&session, query), [row], "{query}");
     }
+    assert!(refused(&session, "select slice(array[1, 2], -1, 1)").contains("array_slice(list, first, last)"));
 }
 
 #[test]
@@ -283,4 +284,22 @@ fn tables_and_columns_can_be_asked_for() {
     assert_eq!(sql(&session, named), [r#"{"data_type":"array(varchar)"}"#]);
     assert!(refused(&session, "describe document").contains("did you mean `documents`?"));
     assert!(refused(&session, "describe ranks").contains("--table ranks=FILE reads one"));
+}
+
+#[test]
+fn mistakes_of_other_languages_are_told_with_what_to_write() {
+    let world = World::new(pages(6));
+    let session = world.session();
+    for (query, told) in [
+        ("select url from documents where title = \"It's Rust\"", "text in single ones: 'It''s Rust'"),
+        ("select count_if(fetch_status = 200) from documents", "write `count(*) filter (where condition)`"),
+        (
+            "select site from ccindex.alexa_top_1m",
+            "--table alexa_top_1m=FILE reads one from a CSV or Parquet file",
+        ),
+    ] {
+        let error = refused(&session, query);
+        assert!(error.contains(told), "{query}: {error}");
+    }
+    assert!(!refused(&session, "select titel from documents").contains("single"));
 }

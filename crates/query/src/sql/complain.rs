@@ -33,7 +33,16 @@ pub(crate) fn complain(text: &str, columns: &Columns, error: &DataFusionError) -
                     let hint = Some(format!("the table `{DOCUMENTS}` has it"));
                     return Complaint { text: text.to_string(), span, message, hint }.into();
                 }
-                return unknown(text, span, &field.name, columns).into();
+                let complaint = unknown(text, span, &field.name, columns);
+                // In the other language, and in some of SQL, strings look like that.
+                return match text.contains(&format!("\"{}\"", field.name)) {
+                    true => complaint.hint(format!(
+                        "names stand in double quotes, and text in single ones: '{}'",
+                        field.name.replace('\'', "''")
+                    )),
+                    false => complaint,
+                }
+                .into();
             }
         }
         DataFusionError::SQL(reason, _) => {
@@ -46,8 +55,13 @@ pub(crate) fn complain(text: &str, columns: &Columns, error: &DataFusionError) -
         Some(diagnostic) => diagnostic.message.clone(),
         None => root.strip_backtrace().trim_start_matches("Error during planning: ").to_string(),
     };
+    if message.contains("Unsupported ast node") && message.contains("Lambda(") {
+        let hint = "`transform`, `filter` and `any_match` take one, and `array_sort` one that compares one value of each element";
+        return Complaint::of(text, "an arrow, `->`, cannot be read here").hint(hint).into();
+    }
     let help = error.diagnostic().and_then(|diagnostic| diagnostic.helps.first());
-    let hint = help.map(|help| help.message.clone()).or_else(|| tables(&message));
+    let hint =
+        help.map(|help| help.message.clone()).or_else(|| tables(&message)).or_else(|| instead(&message));
     Complaint { text: text.to_string(), span: place, message, hint }.into()
 }
 
@@ -71,6 +85,31 @@ fn tables(message: &str) -> Option<String> {
             "the tables are `{DOCUMENTS}` and, of a crawl, `{OUTCOMES}`; --table {name}=FILE reads one from a CSV or Parquet file"
         ),
     })
+}
+
+/// What to write in place of functions of Athena that are not here.
+const INSTEAD: [(&str, &str); 14] = [
+    ("approx_percentile", "approx_percentile_cont(column, share)"),
+    ("arbitrary", "first_value(column)"),
+    ("count_if", "count(*) filter (where condition)"),
+    ("date_diff", "date_part('day', later - earlier)"),
+    ("date_format", "to_char(time, '%Y-%m-%d')"),
+    ("date_parse", "to_timestamp(text, '%Y-%m-%d')"),
+    ("format_datetime", "to_char(time, '%Y-%m-%d')"),
+    ("from_iso8601_timestamp", "to_timestamp(text)"),
+    ("from_unixtime", "to_timestamp_seconds(number)"),
+    ("max_by", "first_value(column order by other desc)"),
+    ("min_by", "first_value(column order by other)"),
+    ("multimap_agg", "map_agg of an array_agg, in a query around it"),
+    ("reduce", "unnest(list) in `from`, and an aggregate"),
+    ("slice", "array_slice(list, first, last), where -1 is the last element"),
+];
+
+/// What to write in place of a function that `message` is about.
+fn instead(message: &str) -> Option<String> {
+    let name = message.strip_prefix("Invalid function '")?.split('\'').next()?;
+    let (_, instead) = INSTEAD.iter().find(|(function, _)| *function == name)?;
+    Some(format!("write `{instead}`"))
 }
 
 /// The message of a syntax error without its place, and the place.
