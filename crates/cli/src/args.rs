@@ -17,6 +17,7 @@ pub(crate) mod rows;
 pub(crate) mod simweb;
 pub(crate) mod terms;
 
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
@@ -36,6 +37,31 @@ pub(crate) struct Args {
     pub(crate) trust: bool,
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+impl Args {
+    /// What the command line of this process says.
+    pub(crate) fn of_process() -> Result<Args, clap::Error> {
+        Args::try_parse_from(line())
+    }
+}
+
+/// The command line of this process.
+pub(crate) fn line() -> impl Iterator<Item = OsString> {
+    std::env::args_os().map(shielded)
+}
+
+/// An argument as it is to be read. A query may begin with a comment, as in `mattock query DIR --sql "$(cat file.sql)"`: what begins with two hyphens
+/// and goes on with a blank, or on another line, is no option, which a blank before it says.
+fn shielded(argument: OsString) -> OsString {
+    let is_comment = |text: &str| {
+        text.strip_prefix("--")
+            .is_some_and(|rest| rest.starts_with(char::is_whitespace) || rest.contains('\n'))
+    };
+    match argument.to_str().is_some_and(is_comment) {
+        true => [OsStr::new(" "), &argument].into_iter().collect(),
+        false => argument,
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -192,7 +218,20 @@ fn checked_size(text: &str) -> Result<String, String> {
 mod tests {
     use clap::{CommandFactory as _, Parser as _};
 
-    use super::{Args, Command};
+    use super::{Args, Command, shielded};
+
+    #[test]
+    fn a_query_that_begins_with_a_comment_is_no_option() {
+        for comment in ["-- count\nselect 1", "--\n-- count = 1\nselect 1", "--count\nselect 1"] {
+            let line = ["mattock", "query", "dir", "--sql", comment, "--quiet"];
+            let args = Args::try_parse_from(line.map(|argument| shielded(argument.into()))).unwrap();
+            let Command::Query(args) = args.command else { panic!("{comment}") };
+            assert_eq!((args.query.trim_start(), args.sql, args.quiet), (comment, true, true));
+        }
+        for option in ["--sql", "--format=csv", "--", "-", "--fromat", "--x y"] {
+            assert_eq!(shielded(option.into()), option);
+        }
+    }
 
     #[test]
     fn a_table_has_a_name_and_a_file() {

@@ -15,7 +15,7 @@ use mattock_query::QueryError;
 use mattock_simweb::{ServeError, SimwebError};
 use mattock_study::StudyError;
 
-use crate::args::Args;
+use crate::args::{Args, line};
 use crate::places;
 
 /// How a command that did not fail ended.
@@ -43,7 +43,7 @@ impl std::error::Error for Usage {}
 /// The last word of a command line that is not understood; also help and the version, which are no errors. Arguments may come from a list of
 /// others (`xargs mattock get`): with anything among them that does not show, the words have no colours, which are escape sequences too.
 pub(crate) fn refused(error: &clap::Error) -> ExitCode {
-    let plain = Args::command().styles(Styles::plain()).try_get_matches();
+    let plain = Args::command().styles(Styles::plain()).try_get_matches_from(line());
     let words = plain.err().map(|error| error.render().ansi().to_string()).unwrap_or_default();
     match terminal(&words, Layout::Lines) {
         Cow::Owned(_) => say_on!("{words}"),

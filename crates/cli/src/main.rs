@@ -37,8 +37,6 @@ mod visiting;
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::process::ExitCode;
 
-use clap::Parser;
-
 use crate::args::{Args, Command};
 
 /// A condition of thousands of terms is a tree as deep, which is walked many times while it is planned. What is not used of the stack takes no memory.
@@ -63,7 +61,7 @@ fn run() -> ExitCode {
             _ => say!("note: run with `RUST_BACKTRACE=1` to see where"),
         }
     }));
-    let args = match Args::try_parse() {
+    let args = match Args::of_process() {
         Ok(args) => args,
         Err(error) => return exit::refused(&error),
     };
