@@ -4,6 +4,7 @@
 mod ask;
 mod athena;
 mod by_url;
+mod common_crawl;
 mod keep;
 mod language;
 mod memory;
