@@ -54,6 +54,11 @@ pub(crate) fn run(args: &QueryArgs) -> anyhow::Result<Ended> {
             return Err(Usage("several queries do not go into one file: write them one by one".into()).into());
         }
         let report = ask(args, query)?;
+        if report.rows == 0 && args.sql && !args.quiet && text.contains("'CC-MAIN-") {
+            say!(
+                "note: the crawl of a row is what `mattock import --name` has said, or else the name of the directory: `select distinct crawl from documents` has those that are here"
+            );
+        }
         if report.cancelled {
             ended = Ended::Interrupted;
             break;
