@@ -107,7 +107,8 @@ impl RecordFetcher {
     }
 
     fn open_file(&self, path: &Path, offset: u64) -> Result<WarcReader, RepositoryError> {
-        let reader = WarcReader::open_at(&self.files, path, offset)?;
+        // Whatever an index names was whole when it was made: of such a record at most line ends are missing.
+        let reader = WarcReader::open_at(&self.files, path, offset)?.takes_open_end();
         Ok(match self.record_bytes_max {
             Some(bytes) => reader.record_bytes_max(bytes),
             None => reader,

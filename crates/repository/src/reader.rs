@@ -131,6 +131,8 @@ pub struct WarcReader {
     ends_loosely: bool,
     ended: bool,
     goes_on: bool,
+    /// A last record of a plain file that lacks only line ends is handed out.
+    takes_open_end: bool,
     /// The last call has reported damage that ends the iteration, unless something whole is found behind it.
     at_damage: bool,
     /// Where the last record that could not be read begins.
@@ -196,6 +198,7 @@ impl WarcReader {
             ends_loosely: false,
             ended: false,
             goes_on: false,
+            takes_open_end: false,
             at_damage: false,
             broken_at: None,
         }
@@ -211,6 +214,13 @@ impl WarcReader {
     /// it, as [`Self::skip_damage`] does. A record that only lacks the line ends at the end of the file counts as whole.
     pub fn go_on_behind_damage(mut self) -> WarcReader {
         self.goes_on = true;
+        self.takes_open_end()
+    }
+
+    /// Hands out the last record of a plain file although it lacks the line ends behind its block. Who keeps a file for writing must not: there
+    /// such a record is one that was not written to its end.
+    pub(crate) fn takes_open_end(mut self) -> WarcReader {
+        self.takes_open_end = true;
         self
     }
 

@@ -105,6 +105,15 @@ fn drafts_and_loose_ends_are_read() {
             let (found, errors) = read_on(bytes.as_bytes(), "x.warc");
             assert_eq!((found.len(), errors.len()), (3, 0), "{version:?} {end:?} {errors:?}");
             assert!(found.iter().all(|found| found.block == RESPONSE.as_bytes()));
+            let (files, path) = (files(), directory().join("y.warc"));
+            put(&files, &path, bytes.as_bytes());
+            let mut fetcher = RecordFetcher::new(&files);
+            for record in found.iter().rev() {
+                for length in [record.length.unwrap(), 0] {
+                    let fetched = fetcher.fetch(&path, record.offset, length);
+                    assert_eq!(fetched.unwrap().block, RESPONSE.as_bytes(), "{version:?} {end:?}");
+                }
+            }
             let (found, errors) = read_on(&gzip(bytes.as_bytes()), "x.warc.gz");
             assert_eq!((found.len(), errors.len()), (3, 0), "{version:?} {end:?} {errors:?}");
         }

@@ -9,8 +9,8 @@ use arrow_array::types::{Int32Type, Int64Type, TimestampMillisecondType};
 use mattock_env::sim::Simulation;
 use mattock_env::{Env, OpenMode, UnixTime};
 use mattock_index::{
-    Foreign, ImportOptions, Imported, IndexError, IndexOptions, Snapshot, check_index, find_imported, import,
-    import_lost, recover, update,
+    Foreign, ImportOptions, Imported, IndexError, IndexOptions, Snapshot, check_index, find_imported,
+    import, import_lost, recover, update,
 };
 use mattock_repository::{Digest, Page, RecordFetcher, WarcWriter, WriterOptions};
 use mattock_weburl::WebUrl;
@@ -396,6 +396,39 @@ fn samples_of_other_programs_are_imported_or_refused_with_a_reason() {
         assert!(record.is_ok(), "{file} at {offset}: {record:?}");
     }
     env.files.remove_dir_all(&root).unwrap();
+}
+
+/// Plain samples lose their last line ends in some way: the last record has all of its block, and is taken and found again.
+#[test]
+fn a_last_record_without_its_line_ends_is_read_again() {
+    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/warc");
+    let (real, mut paths) = (Env::real(), Vec::new());
+    list(&real, &samples, &mut paths);
+    let page =
+        heritrix("response", 1, None, "http://a.org/", "application/http", "HTTP/1.1 200 OK\r\n\r\na page");
+    let mut archives = vec![page.repeat(3).into_bytes()];
+    archives.extend(
+        paths
+            .iter()
+            .filter(|path| path.extension().is_some_and(|end| end == "warc" || end == "arc"))
+            .map(|path| real.files.read(path).unwrap()),
+    );
+    for archive in archives {
+        let block_end = archive.trim_ascii_end().len();
+        Simulation::new(1).run(|env| async move {
+            let mut fetcher = RecordFetcher::new(&env.files);
+            env.files.create_dir_all(Path::new("/elsewhere")).unwrap();
+            for kept in 0..(archive.len() - block_end).min(5) {
+                let (root, path) = (format!("/repository-{kept}"), format!("/elsewhere/{kept}.warc"));
+                env.files.write_atomic(Path::new(&path), &archive[..block_end + kept]).unwrap();
+                taken(&env, Path::new(&root), &[Foreign { path: path.clone().into(), name: path }]);
+                for (url, file, offset, length) in rows(&env, Path::new(&root)) {
+                    let record = fetcher.document(Path::new(&file), offset, length, &url, None);
+                    assert!(record.is_ok(), "{url} with {kept} bytes of its end: {record:?}");
+                }
+            }
+        });
+    }
 }
 
 fn list(env: &Env, directory: &Path, files: &mut Vec<PathBuf>) {

@@ -212,7 +212,7 @@ impl WarcReader {
             let over = complete || line_ends < rest.len() || {
                 // Line ends are all that can be missing here: who wants what there is need not go without the block.
                 let more = self.stream.more()?;
-                if !more && !arc && !self.goes_on {
+                if !more && !arc && !self.takes_open_end {
                     return Err(Failure::Torn.into());
                 }
                 !more
