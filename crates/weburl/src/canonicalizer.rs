@@ -50,12 +50,14 @@ const PATH_SESSION: &[u8] = b";jsessionid=";
 pub struct Canonicalizer {
     pub(crate) parameters: Parameters,
     pub(crate) length_max: usize,
+    /// Whether `;jsessionid=…` goes from the path.
+    path_sessions_go: bool,
 }
 
 impl Default for Canonicalizer {
     fn default() -> Canonicalizer {
         let parameters = Parameters::new(SESSION_PARAMETERS).expect("the default patterns are patterns");
-        Canonicalizer { parameters, length_max: LENGTH_MAX_DEFAULT }
+        Canonicalizer { parameters, length_max: LENGTH_MAX_DEFAULT, path_sessions_go: true }
     }
 }
 
@@ -64,6 +66,17 @@ impl Canonicalizer {
     pub fn standard() -> &'static Canonicalizer {
         static STANDARD: LazyLock<Canonicalizer> = LazyLock::new(Canonicalizer::default);
         &STANDARD
+    }
+
+    /// The rules for URLs of archives, made once: rule 5 is left out, since another session is another record there, and URLs are as long as they
+    /// may be at all.
+    pub fn archived() -> &'static Canonicalizer {
+        static ARCHIVED: LazyLock<Canonicalizer> = LazyLock::new(|| Canonicalizer {
+            parameters: Parameters::new([]).expect("there is no pattern"),
+            length_max: LENGTH_MAX_LIMIT,
+            path_sessions_go: false,
+        });
+        &ARCHIVED
     }
 
     /// Whether `utm_…` parameters go. Off by default: they are part of the URL, and sites may use the names.
@@ -169,7 +182,7 @@ impl Canonicalizer {
         let path_start = out.len();
 
         percent::normalise(url.path(), Part::Path, &mut out);
-        again |= remove_path_sessions(&mut out, path_start);
+        again |= self.path_sessions_go && remove_path_sessions(&mut out, path_start);
 
         let mut query_start = 0;
         if let Some(query) = url.query().filter(|query| !query.is_empty()) {

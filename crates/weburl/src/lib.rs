@@ -26,6 +26,7 @@ mod scan;
 mod surt;
 mod weburl;
 
+pub use archive_key::archive_key;
 pub use base::Base;
 pub use canonicalizer::{Canonicalizer, LENGTH_MAX_DEFAULT, LENGTH_MAX_LIMIT};
 pub use domain::domain_of;

@@ -78,6 +78,12 @@ impl WebUrl {
         Canonicalizer::standard().parse(text)
     }
 
+    /// Parses an absolute URL as an archive has it, and canonicalises it without taking anything away that tells records apart: sessions stay,
+    /// and up to [`LENGTH_MAX_LIMIT`](crate::LENGTH_MAX_LIMIT) bytes are taken.
+    pub fn parse_archived(text: &str) -> Result<WebUrl, UrlError> {
+        Canonicalizer::archived().parse(text)
+    }
+
     /// Resolves a reference that was found in the document at this URL, and canonicalises it by the default rules.
     /// For more than a few references of one document, [`crate::Base`] is cheaper.
     pub fn join(&self, reference: &str) -> Result<WebUrl, UrlError> {
@@ -175,9 +181,9 @@ impl WebUrl {
     }
 
     /// The key of replay indexes: as [`WebUrl::surt`], with what the archives of the Web have agreed to leave out. Pages that differ in `www.`, in the order
-    /// of parameters or in a session's id share it.
+    /// of parameters or in a session's id share it. That of a record is made of the URL as the archive has it: [`crate::archive_key`].
     pub fn archive_key(&self) -> String {
-        archive_key::archive_key(self)
+        archive_key::archive_key(&self.text).expect("it has a port that is a number")
     }
 
     /// The fingerprint of the whole URL.

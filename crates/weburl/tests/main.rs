@@ -1,5 +1,6 @@
 //! What the crate owes to others: the Web's own test suites, and laws over texts that nobody would write.
 
+mod archive_keys;
 mod conformance;
 mod exceptions;
 mod idna;
