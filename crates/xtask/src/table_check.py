@@ -1,19 +1,26 @@
 """Other people's tools on a crawl: DuckDB and pyarrow on its index, pywb on its CDXJ and archive.
 
-Usage: table_check.py MATTOCK CRAWL SCRATCH
+Usage: table_check.py MATTOCK CRAWL SCRATCH KEYS
+
+KEYS is a file of made URLs with their keys: an import of these is asked for by pywb, too.
 
 Prints a JSON object with what was compared; what differs goes to stderr, and the exit code is 1.
 """
 
 import glob
+import gzip
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
+import uuid
+import zipfile
 
 import duckdb
 import pyarrow.parquet
@@ -74,12 +81,72 @@ def compare_tables(program, crawl, wrong):
     return rows
 
 
-def replay(program, crawl, scratch, wrong):
+PRINTED = "".join(map(chr, range(33, 127)))
+
+
+def made(program, scratch, keys):
+    """A repository of one page for each URL, and what pywb is to find them in: an index beside the archive, and a WACZ taken apart."""
+    source, repository = os.path.join(scratch, "source"), os.path.join(scratch, "made")
+    os.makedirs(source)
+    # pywb cannot send the names of others on.
+    urls = [urllib.parse.quote(line.split("\t")[0], safe=PRINTED) for line in open(keys, encoding="utf-8")]
+    with open(os.path.join(source, "made.warc.gz"), "wb") as archive:
+        for number, url in enumerate(urls):
+            page = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\npage %d" % number
+            head = (
+                f"WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:{uuid.UUID(int=number)}>\r\n"
+                f"WARC-Date: 2026-01-02T03:04:05Z\r\nWARC-Target-URI: {url}\r\n"
+                f"Content-Type: application/http; msgtype=response\r\nContent-Length: {len(page)}\r\n\r\n"
+            )
+            archive.write(gzip.compress(head.encode() + page + b"\r\n\r\n"))
+    mattock(program, "import", repository, os.path.join(source, "made.warc.gz"))
+    beside, packed = (os.path.join(scratch, "collections", name) for name in ["beside", "packed"])
+    os.makedirs(os.path.join(beside, "indexes"))
+    mattock(program, "export", repository, "--format", "cdxj", "--output", os.path.join(beside, "indexes", "index.cdxj"))
+    os.symlink(source, os.path.join(beside, "archive"))
+    wacz = os.path.join(scratch, "made.wacz")
+    mattock(program, "export", repository, "--format", "wacz", "--output", wacz)
+    with zipfile.ZipFile(wacz) as members:
+        members.extractall(packed)
+    os.rename(os.path.join(packed, "indexes", "index.cdx"), os.path.join(packed, "indexes", "index.cdxj"))
+    return urls
+
+
+def as_sent(url):
+    """A URL as browsers send it: scheme and host in small letters and ASCII, without its fragment."""
+    scheme, rest = url.split("#")[0].split("://", 1)
+    authority, slash, path = re.match("([^/?]*)([/?]?)(.*)", rest, re.S).groups()
+    user, at, server = authority.rpartition("@")
+    host, port = re.fullmatch(r"(\[.*\]|[^:]*):?(.*)", server).groups()
+    host = urllib.parse.unquote(host).encode("idna").decode().lower() + (port and ":" + port)
+    # An empty part behind the host it does not take from anybody.
+    path = path.lstrip("/") if slash == "/" else path
+    return f"{scheme.lower()}://{user}{at}{host}{slash}{path}"
+
+
+def asked(port, urls, wrong):
+    """Every made URL: pywb answers with a page of this key."""
+    for collection in ["beside", "packed"]:
+        for number, url in enumerate(urls):
+            sent = as_sent(url)
+            try:
+                with urllib.request.urlopen(f"http://127.0.0.1:{port}/{collection}/20260102030405id_/{sent}", timeout=20) as answer:
+                    page = answer.read()
+            except urllib.error.URLError as error:
+                wrong.append(f"pywb does not find {url[:200]} in {collection}: {error}")
+                continue
+            # Keys join pages; and of schemes in capitals it takes the whole record for the page.
+            if b"page " not in page[-9:]:
+                wrong.append(f"pywb finds another page for {url[:200]} in {collection}")
+
+
+def replay(program, crawl, scratch, keys, wrong):
     """Pages out of pywb, byte for byte what `mattock get` prints."""
     collection = os.path.join(scratch, "collections", "crawl")
     os.makedirs(os.path.join(collection, "indexes"))
     mattock(program, "export", crawl, "--format", "cdxj", "--output", os.path.join(collection, "indexes", "index.cdxj"))
     os.symlink(os.path.abspath(os.path.join(crawl, "warc")), os.path.join(collection, "archive"))
+    urls = made(program, scratch, keys)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -97,6 +164,7 @@ def replay(program, crawl, scratch, wrong):
     chosen = pages[::step] + revisits[:10]
     try:
         wait(port, server)
+        asked(port, urls, wrong)
         for page in chosen:
             url = f"http://127.0.0.1:{port}/crawl/{page['stamp']}id_/{page['url']}"
             try:
@@ -111,7 +179,7 @@ def replay(program, crawl, scratch, wrong):
     finally:
         server.terminate()
         server.wait()
-    return len(chosen), len(revisits[:10])
+    return len(chosen), len(revisits[:10]), len(urls)
 
 
 def wait(port, server):
@@ -128,16 +196,16 @@ def wait(port, server):
 
 
 def main():
-    program, crawl, scratch = sys.argv[1:]
+    program, crawl, scratch, keys = sys.argv[1:]
     wrong = []
     mattock(program, "index", crawl)
     rows = compare_tables(program, crawl, wrong)
     # pywb does not read Zstandard.
     packed = glob.glob(f"{crawl}/warc/*.warc.gz")
-    replayed, revisits = replay(program, crawl, scratch, wrong) if packed else (0, 0)
+    replayed, revisits, urls = replay(program, crawl, scratch, keys, wrong) if packed else (0, 0, 0)
     for problem in wrong:
         print(problem, file=sys.stderr)
-    print(json.dumps({"rows": rows, "questions": len(QUESTIONS), "replayed": replayed, "revisits": revisits}))
+    print(json.dumps({"rows": rows, "questions": len(QUESTIONS), "replayed": replayed, "revisits": revisits, "made": urls}))
     sys.exit(1 if wrong else 0)
 
 

@@ -42,6 +42,9 @@ const WORLD: [&str; 4] = ["--preset", "tiny", "--seed", "7"];
 /// The values of `archive.compression`, and what file names then end in.
 const COMPRESSIONS: [(&str, &str); 2] = [("gzip", ".gz"), ("zstd", ".zst")];
 
+/// URLs that pywb is asked for.
+const MADE_URLS: &str = "crates/weburl/tests/archive_keys.tsv";
+
 const CHECKER: &str = include_str!("warc_check.py");
 const TABLE_CHECKER: &str = include_str!("table_check.py");
 
@@ -231,6 +234,7 @@ impl Crawl<'_> {
         let replay = Scratch::create(self.scratch.join("replay"))?;
         let mut command = python.command(self.workspace);
         command.arg(&script).arg(&self.mattock).arg(self.out()).arg(&replay.path);
+        command.arg(self.workspace.root().join(MADE_URLS));
         let report = json_of(command).context("other tools do not read the index as it is meant")?;
         eprintln!("index: {report}");
         Ok(())
