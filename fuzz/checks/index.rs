@@ -3,8 +3,7 @@
 use std::path::Path;
 
 use mattock_env::{Files, Random, SimFiles};
-use mattock_index::{IndexOptions, Manifest, Snapshot, check_index, find_imported, recover};
-use mattock_weburl::WebUrl;
+use mattock_index::{Asked, IndexOptions, Manifest, Snapshot, check_index, find_imported, recover};
 
 const ROOT: &str = "/r";
 
@@ -19,7 +18,7 @@ fn look(bytes: &[u8]) {
     files.create_dir_all(&root.join("index")).expect("a folder");
     files.write_atomic(&root.join("index/INDEX"), bytes).expect("a file");
     files.write_atomic(&root.join("index/part-000001.parquet"), b"PAR1\0\0\0\0PAR1").expect("a file");
-    let url = WebUrl::parse("http://a-sim.com/b").expect("a URL");
+    let url = Asked::parse("http://a-sim.com/b").expect("a URL");
     if let Ok(manifest) = Manifest::read(&files, root) {
         let _ = (manifest.is_empty(), manifest.rows());
         for part in &manifest.parts {

@@ -3,8 +3,7 @@
 use std::path::Path;
 
 use mattock_env::{Files, Random, SimFiles};
-use mattock_index::{IndexOptions, Snapshot, check_index, find_imported, recover};
-use mattock_weburl::WebUrl;
+use mattock_index::{Asked, IndexOptions, Snapshot, check_index, find_imported, recover};
 
 pub(crate) fn check(bytes: &[u8]) {
     let (files, root) = (Files::simulated(SimFiles::new(Random::from_seed(1))), Path::new("/r"));
@@ -22,7 +21,7 @@ pub(crate) fn check(bytes: &[u8]) {
     files.write_atomic(&part, bytes).expect("a file");
     files.write_atomic(&root.join("index/INDEX"), list.as_bytes()).expect("a file");
     for url in ["http://a-sim.com/b", "http://www.fizizamero-sim.org/"] {
-        let _ = find_imported(&files, root, &WebUrl::parse(url).expect("a URL"));
+        let _ = find_imported(&files, root, &Asked::parse(url).expect("a URL"));
     }
     let _ = check_index(&files, root);
     assert!(Snapshot::open(&files, root, &[], &IndexOptions::default()).is_ok(), "nothing of it is read yet");

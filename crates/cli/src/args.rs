@@ -194,6 +194,11 @@ fn parse_url(text: &str) -> Result<String, String> {
     WebUrl::parse(text).map(|_| text.to_owned()).map_err(|error| error.to_string())
 }
 
+/// A URL of an archive, which may be longer than those of crawls.
+fn parse_archived_url(text: &str) -> Result<String, String> {
+    WebUrl::parse_archived(text).map(|_| text.to_owned()).map_err(|error| error.to_string())
+}
+
 /// A whole number, also as 1e9.
 fn parse_count(text: &str) -> Result<u64, String> {
     let wrong = || format!("{text:?} is not a count; write it like 20000000 or 1e9");

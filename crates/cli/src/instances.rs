@@ -7,11 +7,11 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Int16Type, Int32Type, Int64Type, TimestampMillisecondType};
 use arrow_array::{Array, RecordBatch};
 use mattock_env::{Env, UnixTime, located};
+use mattock_index::Asked;
 use mattock_query::sink::MemorySink;
 use mattock_query::{Cancel, Language, Session};
 use mattock_repository::http::BodyDecoder;
 use mattock_repository::{RecordFetcher, RecordType, RepositoryError, StoredRecord};
-use mattock_weburl::WebUrl;
 use serde::Serialize;
 
 use crate::output;
@@ -61,19 +61,19 @@ const COLUMNS: &str = "instance, url, fetch_time, fetch_status, record_type, con
                        warc_record_offset, warc_record_length";
 
 /// All instances of a URL, the oldest first, however it is written in the archives.
-pub(crate) fn instances(session: &Session, url: &WebUrl) -> anyhow::Result<Vec<Instance>> {
-    asked_of(session, url, "true")
+pub(crate) fn instances(session: &Session, asked: &Asked) -> anyhow::Result<Vec<Instance>> {
+    asked_of(session, asked, "true")
 }
 
 /// Those of them that fulfil a condition.
-fn asked_of(session: &Session, url: &WebUrl, condition: &str) -> anyhow::Result<Vec<Instance>> {
-    // The key finds them, and some of other URLs.
-    let key = quoted(&url.archive_key());
+fn asked_of(session: &Session, url: &Asked, condition: &str) -> anyhow::Result<Vec<Instance>> {
+    // The keys find them, and some of other URLs.
+    let keys = url.keys().iter().map(|key| quoted(key)).collect::<Vec<_>>().join(", ");
     let query = format!(
-        "select {COLUMNS} from documents where url_surtkey = {key} and {condition} order by fetch_time, instance"
+        "select {COLUMNS} from documents where url_surtkey in ({keys}) and {condition} order by fetch_time, instance"
     );
     let mut found = asked(session, &query)?;
-    found.retain(|instance| WebUrl::parse(&instance.url).is_ok_and(|known| known == *url));
+    url.keep(&mut found, |instance| &instance.url);
     Ok(found)
 }
 
@@ -86,7 +86,7 @@ fn with_payload(session: &Session, digest: &str) -> anyhow::Result<Option<Instan
 
 /// The response that a visit brought.
 fn of_visit(session: &Session, url: &str, time: UnixTime) -> anyhow::Result<Option<Instance>> {
-    let Ok(url) = WebUrl::parse(url) else { return Ok(None) };
+    let Ok(url) = Asked::parse(url) else { return Ok(None) };
     let found = asked_of(session, &url, "record_type = 'response'")?;
     // Not every writer knows more than the second.
     Ok(found.into_iter().find(|instance| instance.time_ms.div_euclid(1000) == time.as_seconds()))

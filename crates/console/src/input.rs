@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use mattock_index::Asked;
 use mattock_printable::{Layout, terminal};
 use mattock_weburl::WebUrl;
 use serde_json::{Map, Value, json};
@@ -212,6 +213,12 @@ impl Input {
     /// A URL that is required.
     pub(crate) fn url(&self, name: &str) -> Result<WebUrl, Problem> {
         parse_url(name, self.text(name).unwrap_or_default())
+    }
+
+    /// A URL that is required, as it was typed.
+    pub(crate) fn asked(&self, name: &str) -> Result<Asked, Problem> {
+        Asked::parse(self.text(name).unwrap_or_default())
+            .map_err(|error| Problem::invalid(format!("`{name}` has no URL of the Web: {error}")))
     }
 
     /// URLs that are required.

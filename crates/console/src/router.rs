@@ -228,7 +228,7 @@ fn no_ticket() -> Problem {
 
 /// What a ticket is for.
 fn subject(input: &Input) -> Result<String, Problem> {
-    Ok(format!("{} {}", input.count("n", 0), input.url("u")?.as_str()))
+    Ok(format!("{} {}", input.count("n", 0), input.asked("u")?.url()))
 }
 
 fn not_allowed(allowed: &'static str) -> Response<Body> {

@@ -13,7 +13,6 @@ use arrow_array::{BooleanArray, RecordBatch};
 use bytes::Bytes;
 use mattock_codec::BlockSums;
 use mattock_env::{File, Files, OpenMode, Panics};
-use mattock_weburl::WebUrl;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowPredicateFn, ParquetRecordBatchReaderBuilder, RowFilter};
 use parquet::errors::{ParquetError, Result as ParquetResult};
@@ -21,6 +20,7 @@ use parquet::file::metadata::RowGroupMetaData;
 use parquet::file::reader::{ChunkReader, Length};
 use parquet::file::statistics::Statistics;
 
+use crate::asked::Asked;
 use crate::error::IndexError;
 use crate::manifest::Manifest;
 
@@ -50,34 +50,36 @@ pub struct FoundInstance {
 pub fn find_imported(
     files: &Files,
     repository: &Path,
-    url: &WebUrl,
+    asked: &Asked,
 ) -> Result<Vec<FoundInstance>, IndexError> {
     let manifest = Manifest::read(files, repository)?;
     let directory = Manifest::directory(repository);
-    let key = url.archive_key();
     let mut found = Vec::new();
     for part in manifest.parts.iter().filter(|part| part.imported) {
         let path = directory.join(&part.file);
         let chunks = Chunks::open(files, &path)?.compared_with(part.block_sums());
-        reading(&path, || rows_of(chunks, &key, |row| found.push(row)))?;
+        reading(&path, || rows_of(chunks, asked.keys(), |row| found.push(row)))?;
     }
     // The key is that of other URLs, too.
-    found.retain(|row| WebUrl::parse(&row.url).is_ok_and(|known| known == *url));
+    asked.keep(&mut found, |row| &row.url);
     found.sort_by(|one, two| (one.time_ms, &one.file, one.offset).cmp(&(two.time_ms, &two.file, two.offset)));
     Ok(found)
 }
 
-fn rows_of(chunks: Chunks, key: &str, mut take: impl FnMut(FoundInstance)) -> ParquetResult<()> {
+fn rows_of(chunks: Chunks, wanted: &[String], mut take: impl FnMut(FoundInstance)) -> ParquetResult<()> {
     let builder = ParquetRecordBatchReaderBuilder::try_new(chunks)?;
     let schema = builder.parquet_schema();
     let mask = |names: &[&str]| ProjectionMask::columns(schema, names.iter().copied());
     let (keys, all) = (mask(&[KEY]), mask(&COLUMNS));
     let metadata = builder.metadata().clone();
-    let groups = (0..metadata.num_row_groups()).filter(|group| may_hold(metadata.row_group(*group), key));
-    let wanted = key.to_owned();
+    let groups = (0..metadata.num_row_groups())
+        .filter(|group| wanted.iter().any(|key| may_hold(metadata.row_group(*group), key)));
+    let wanted = wanted.to_owned();
     let is_it = ArrowPredicateFn::new(keys, move |batch: RecordBatch| {
         let keys = batch.column(0).as_string::<i32>();
-        Ok(BooleanArray::from_iter(keys.iter().map(|key| Some(key == Some(wanted.as_str())))))
+        Ok(BooleanArray::from_iter(
+            keys.iter().map(|key| Some(key.is_some_and(|key| wanted.iter().any(|wanted| wanted == key)))),
+        ))
     });
     let groups = groups.collect();
     let rows = builder

@@ -12,6 +12,7 @@ use mattock_env::{Files, UnixTime};
 use mattock_extract::sniff;
 use mattock_repository::record::spelled_digest;
 use mattock_repository::{Details, Digest, RecordType, RepositoryError, StoredRecord, Truncated, WarcReader};
+use mattock_weburl::{LENGTH_MAX_LIMIT, UrlError, WebUrl};
 
 use crate::error::{ANOTHER, IndexError};
 use crate::languages::Languages;
@@ -218,6 +219,14 @@ pub fn import_lost(
     }
     shelf.commit()?;
     Ok(Some(taking.imported))
+}
+
+/// Why a URL was not taken.
+fn no_url(url: &str) -> String {
+    match WebUrl::parse_archived(url) {
+        Err(UrlError::TooLong { .. }) => format!("its URL has more than {LENGTH_MAX_LIMIT} bytes"),
+        _ => format!("`{url}` is no URL of the Web"),
+    }
 }
 
 fn is_document(record: &StoredRecord<'_>) -> bool {
@@ -436,7 +445,7 @@ impl<'a> Taking<'a> {
                 imported.instances += 1;
                 imported.revisits += u64::from(revisit);
             }
-            false => imported.leave(&file.name, record.offset, format!("`{url}` is no URL of the Web")),
+            false => imported.leave(&file.name, record.offset, no_url(url)),
         }
         Ok(pushed)
     }

@@ -18,6 +18,7 @@
 //!
 //! Costs: some 110 bytes of Parquet a row; some 200 bytes of memory for each row of the part that is being made ([`PART_ROWS`]).
 
+mod asked;
 mod cdxj;
 mod contents;
 mod error;
@@ -32,6 +33,7 @@ mod part;
 mod pending;
 mod publish;
 mod recover;
+mod rekey;
 mod rows;
 mod schema;
 mod shelf;
@@ -39,6 +41,7 @@ mod snapshot;
 mod told;
 mod verify;
 
+pub use asked::Asked;
 pub use cdxj::{CdxjPlace, cdxj_line};
 pub use error::IndexError;
 pub use find::{FoundInstance, find_imported};
@@ -49,6 +52,7 @@ pub use part::{PartWriter, WrittenPart};
 pub use pending::PART_ROWS;
 pub use publish::{Published, Sending, Wanted, identify, publish};
 pub use recover::{Recovered, recover};
+pub use rekey::rekey;
 pub use rows::{Instance, PLACES_MAX, Rows};
 pub use schema::{COMMON_CRAWL_COLUMNS, schema};
 pub use shelf::importing_since_ms;

@@ -10,6 +10,7 @@ use mattock_env::{Files, Name};
 use mattock_repository::{Details, Digest};
 use mattock_weburl::WebUrl;
 
+use crate::asked::key_of;
 use crate::error::IndexError;
 use crate::manifest::Part;
 use crate::part::PartWriter;
@@ -62,9 +63,9 @@ impl Pending {
 
     /// Takes an instance. One that the index cannot name is refused: `false` if its URL is none of the Web's.
     pub(crate) fn push(&mut self, instance: &Instance<'_>) -> Result<bool, IndexError> {
-        let Ok(url) = WebUrl::parse(instance.url) else { return Ok(false) };
+        let Ok(url) = WebUrl::parse_archived(instance.url) else { return Ok(false) };
         instance.place()?;
-        let key = url.archive_key();
+        let key = key_of(instance.url, &url);
         let mut prefix = [0; PREFIX_BYTES];
         let shared = key.len().min(PREFIX_BYTES);
         prefix[..shared].copy_from_slice(&key.as_bytes()[..shared]);
@@ -106,7 +107,7 @@ impl Pending {
             newest_ms = newest_ms.max(instance.inserted_ms);
             languages &= instance.details.languages.is_some();
             let (surt, ..) = key(bytes, entry.at).expect("it was put there");
-            let url = WebUrl::parse(instance.url).expect("it was parsed before");
+            let url = WebUrl::parse_archived(instance.url).expect("it was parsed before");
             rows.push_keyed(&instance, &url, std::str::from_utf8(surt).expect("it was a text"))?;
             if rows.len() == BATCH_ROWS {
                 writer.write(&rows.finish()?)?;

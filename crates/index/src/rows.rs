@@ -10,6 +10,7 @@ use mattock_repository::{Details, Digest};
 use mattock_weburl::{Fingerprint, WebUrl};
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::asked::key_of;
 use crate::error::IndexError;
 use crate::host_parts::HostParts;
 use crate::schema::{INSERTION_TIME, schema};
@@ -102,8 +103,8 @@ impl Rows {
 
     /// Adds a row. One whose URL is none of the Web's is left out: `false`.
     pub fn push(&mut self, instance: &Instance<'_>) -> Result<bool, IndexError> {
-        let Ok(url) = WebUrl::parse(instance.url) else { return Ok(false) };
-        self.push_keyed(instance, &url, &url.archive_key())?;
+        let Ok(url) = WebUrl::parse_archived(instance.url) else { return Ok(false) };
+        self.push_keyed(instance, &url, &key_of(instance.url, &url))?;
         Ok(true)
     }
 

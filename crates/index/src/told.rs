@@ -39,7 +39,7 @@ impl Told {
             let value = value.trim();
             match name.trim().to_ascii_lowercase().as_str() {
                 // As the text is, as keys of rows are made.
-                "via" if WebUrl::parse(value).is_ok() => told.via = Some(Fingerprint::of(value).0),
+                "via" if WebUrl::parse_archived(value).is_ok() => told.via = Some(Fingerprint::of(value).0),
                 "hopsfromseed" => told.depth = hops(value).or(told.depth),
                 "seed" => told.depth = Some(0),
                 "depth" => told.depth = value.parse().ok().or(told.depth),

@@ -7,7 +7,7 @@ use mattock_crawl::units::parse_size;
 use mattock_query::GivenTable;
 
 use super::analyzer::LoadedArgs;
-use super::parse_url;
+use super::parse_archived_url;
 use super::rows::{RowFormat, RowsArgs};
 use crate::places::place;
 
@@ -174,7 +174,7 @@ pub(crate) struct GetArgs {
     pub(crate) dir: PathBuf,
 
     /// The page's URL
-    #[arg(value_name = "URL", value_parser = parse_url)]
+    #[arg(value_name = "URL", value_parser = parse_archived_url)]
     pub(crate) url: String,
 
     /// The instance that was there at this time, like 2026-01-31 or 2026-01-31T12:00:00Z; the newest if not given
@@ -208,7 +208,7 @@ pub(crate) struct HistoryArgs {
     pub(crate) dir: PathBuf,
 
     /// The page's URL
-    #[arg(value_name = "URL", value_parser = parse_url)]
+    #[arg(value_name = "URL", value_parser = parse_archived_url)]
     pub(crate) url: String,
 
     /// Show what changed in the text from each instance to the next

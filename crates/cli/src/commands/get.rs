@@ -2,7 +2,7 @@
 
 use mattock_analyze::{Document, Value, built_in};
 use mattock_env::is_url;
-use mattock_weburl::WebUrl;
+use mattock_index::Asked;
 
 use crate::args::repository::{GetArgs, Print};
 use crate::exit::{Ended, Usage};
@@ -13,9 +13,10 @@ use crate::repository::{Repository, milliseconds, plain_options};
 
 pub(crate) fn run(args: &GetArgs) -> anyhow::Result<Ended> {
     let Places { env, .. } = Places::of([args.dir.as_path()]);
-    let url = WebUrl::parse(&args.url)?;
+    let asked = Asked::parse(&args.url)?;
+    let url = asked.url();
     let session = Repository::open(&env, &args.dir)?.session(plain_options())?;
-    let all = instances(&session, &url)?;
+    let all = instances(&session, &asked)?;
     let at = args.at.as_deref().map(milliseconds).transpose()?;
     let Some(instance) = chosen(&all, at) else {
         let what = match all.first() {

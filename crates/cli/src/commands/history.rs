@@ -2,6 +2,7 @@
 
 use mattock_analyze::{Document, Value, built_in};
 use mattock_extract::{Options, SIMHASH_BYTES_MAX, extract, simhash};
+use mattock_index::Asked;
 use mattock_repository::http::parse_response;
 use mattock_weburl::WebUrl;
 use serde::Serialize;
@@ -31,13 +32,14 @@ struct Step<'a> {
 
 pub(crate) fn run(args: &HistoryArgs) -> anyhow::Result<Ended> {
     let Places { env, .. } = Places::of([args.dir.as_path()]);
-    let url = WebUrl::parse(&args.url)?;
+    let asked = Asked::parse(&args.url)?;
+    let url = asked.url();
     let session = Repository::open(&env, &args.dir)?.session(plain_options())?;
-    let all = instances(&session, &url)?;
+    let all = instances(&session, &asked)?;
     if all.is_empty() {
         return Err(Usage(format!("no instance of {} is stored", url.as_str())).into());
     }
-    let mut texts = Texts { records: Records::new(&env, &args.dir, &session), url: &url, unread: 0 };
+    let mut texts = Texts { records: Records::new(&env, &args.dir, &session), url, unread: 0 };
     // What was known last of each.
     let (mut digest, mut sketch, mut text): (Option<&str>, Option<u64>, Option<String>) = (None, None, None);
     for (index, instance) in all.iter().enumerate() {

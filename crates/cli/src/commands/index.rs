@@ -93,6 +93,10 @@ fn import_again(env: &Env, dir: &Path, cancel: &Cancel, bar: &ProgressBar) -> an
     };
     let progress = |_: &Foreign, _| progress::stop_if(cancel, bar, STOPPED);
     let imported = mattock_index::import_lost(&env.files, dir, &options, &now, found, progress)?;
+    let rekeyed = mattock_index::rekey(&env.files, dir)?;
+    if rekeyed > 0 {
+        say!("{rekeyed} part(s) of what was imported have the keys of replay tools now.");
+    }
     let Some(imported) = imported else { return Ok(true) };
     say!("{} instances of {} file(s) are there again", HumanCount(imported.instances), imported.files);
     for untaken in imported.untaken.iter().take(10) {

@@ -304,6 +304,68 @@ fn urls_are_found_however_archives_write_them() {
 }
 
 #[test]
+fn a_session_that_replay_keys_keep_is_a_history_of_its_own() {
+    let scratch = Scratch::new("imported_sessions");
+    let short = "PHPSESSID=0123456789abcdef0123456789";
+    let urls = [
+        format!("http://a-sim.com/x?{short}"),
+        format!("http://a-sim.com/x?{short}&zenid=1"),
+        "http://a-sim.com/x;jsessionid=1F".to_owned(),
+        "http://a-sim.com/x".to_owned(),
+    ];
+    let pages = [&urls[0], &urls[1], &urls[2], &urls[3]].map(|url| page(url, DAY, url));
+    scratch.write("pages.warc", &pages.concat());
+    done(&scratch, &["import", "site", "pages.warc"]);
+    let keys = rows(&scratch, "site", "select url_surtkey as key from documents order by url_surtkey");
+    let expected = [
+        "com,a-sim)/x".to_owned(),
+        "com,a-sim)/x;jsessionid=1f".to_owned(),
+        format!("com,a-sim)/x?{}", short.to_lowercase()),
+        format!("com,a-sim)/x?{}&zenid=1", short.to_lowercase()),
+    ];
+    let keys: Vec<&str> = keys.iter().map(|row| row["key"].as_str().unwrap()).collect();
+    assert_eq!(keys, expected);
+    for url in &urls {
+        assert!(done(&scratch, &["get", "site", url]).contains(&format!("<title>{url}<")), "{url}");
+        let history = done(&scratch, &["history", "site", url]);
+        assert_eq!(history.lines().count(), 1, "{url}: {history}");
+    }
+    // Another session, of which nothing is there.
+    let other = done(&scratch, &["get", "site", "http://A-sim.com/x?PHPSESSID=1#top"]);
+    assert!(other.contains(&format!("<title>{}<", urls[3])), "{other}");
+}
+
+#[test]
+fn long_urls_are_imported() {
+    let scratch = Scratch::new("imported_long");
+    let long = format!("http://a-sim.com/{}", "long/".repeat(4000));
+    let longest = format!("http://a-sim.com/{}", "x".repeat(70_000));
+    scratch.write("pages.warc", &[page(&long, DAY, "long"), page(&longest, DAY, "longest")].concat());
+    let said = said(&scratch.mattock(&["import", "site", "pages.warc"]));
+    assert!(said.contains("1 instances") && said.contains("its URL has more than 65535 bytes"), "{said}");
+    assert!(done(&scratch, &["get", "site", &long]).contains("<title>long<"));
+    done(&scratch, &["export", "site", "--format", "cdxj", "--output", "site.cdxj"]);
+    let index = crate::process::read(&scratch.path().join("site.cdxj"));
+    assert!(index.starts_with(&format!("com,a-sim)/{}", "long/".repeat(4000).trim_end_matches('/'))));
+    done(&scratch, &["export", "site", "--format", "wacz", "--output", "site.wacz"]);
+    done(&scratch, &["check", "site"]);
+}
+
+#[test]
+fn a_last_record_without_line_ends_is_whole_everywhere() {
+    let scratch = Scratch::new("imported_open_end");
+    let pages = [page("http://a-sim.com/a", DAY, "a"), page("http://a-sim.com/b", DAY, "b")].concat();
+    scratch.write("pages.warc", pages.trim_end());
+    done(&scratch, &["import", "site", "pages.warc"]);
+    done(&scratch, &["check", "site"]);
+    assert!(done(&scratch, &["get", "site", "http://a-sim.com/b"]).contains("<title>b<"));
+    assert_eq!(rows(&scratch, "site", "select url from documents where length(body) > 0").len(), 2);
+    done(&scratch, &["export", "site", "--format", "warc", "--output", "again.warc.gz"]);
+    done(&scratch, &["import", "again", "again.warc.gz"]);
+    assert_eq!(titles(&scratch, "again"), titles(&scratch, "site"));
+}
+
+#[test]
 fn a_file_that_nothing_is_taken_of_is_an_error() {
     let scratch = Scratch::new("imported_nothing");
     scratch.write("nonsense.warc.gz", &"this is no archive\n".repeat(50));

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use mattock_crawl::{CrawlError, Why, why};
 use mattock_env::{UnixTime, located};
-use mattock_index::{FoundInstance, Manifest, find_imported};
+use mattock_index::{Asked, FoundInstance, Manifest, find_imported};
 use mattock_weburl::WebUrl;
 use serde_json::{Value, json};
 
@@ -48,7 +48,7 @@ impl Desk {
     /// Where a URL is, and why; and what was imported of it.
     pub(crate) fn url(&self, input: &Input) -> Result<Answer, Problem> {
         let url = input.url("u")?;
-        let imported = self.imported(&url)?;
+        let imported = self.imported(&input.asked("u")?)?;
         let (mut answer, sentence) = match self.why(&url)? {
             Some(why) => (json!(why), words::of(&why)),
             None if imported.is_empty() => return Err(nothing()),
@@ -81,15 +81,15 @@ impl Desk {
     }
 
     /// What of a URL is in archives of others.
-    fn imported(&self, url: &WebUrl) -> Result<Vec<FoundInstance>, Problem> {
-        find_imported(&self.env.files, &self.root, url)
+    fn imported(&self, asked: &Asked) -> Result<Vec<FoundInstance>, Problem> {
+        find_imported(&self.env.files, &self.root, asked)
             .map_err(|error| Problem::conflict(format!("the index cannot be read: {error}")))
     }
 
     fn stored(&self, input: &Input) -> Result<(Value, StoredPage), Problem> {
-        let stored = self.instances(&input.url("u")?)?;
+        let stored = self.instances(&input.asked("u")?)?;
         let (instance, page) = self.read(stored.get(input.count("n", 0) as usize))?;
-        let Some(original) = page.repeats().and_then(|url| WebUrl::parse(url).ok()) else {
+        let Some(original) = page.repeats().and_then(|url| Asked::parse(url).ok()) else {
             return Ok((instance, page));
         };
         let others = self.instances(&original)?;
@@ -106,9 +106,10 @@ impl Desk {
     }
 
     /// What is stored of a URL, by number: what the crawl's ledgers have, then what was imported.
-    fn instances(&self, url: &WebUrl) -> Result<Vec<Stored>, Problem> {
+    fn instances(&self, asked: &Asked) -> Result<Vec<Stored>, Problem> {
         let mut found = Vec::new();
-        if let Some(why) = self.why(url)?
+        if let Some(url) = asked.crawled()
+            && let Some(why) = self.why(url)?
             && let mattock_crawl::Answer::Fetched { instances } | mattock_crawl::Answer::Failed { instances } =
                 &why.answer
         {
@@ -120,7 +121,7 @@ impl Desk {
                 place: instance.file.as_ref().map(|file| warc.join(file)).zip(instance.offset),
             }));
         }
-        found.extend(self.imported(url)?.into_iter().map(|instance| Stored {
+        found.extend(self.imported(asked)?.into_iter().map(|instance| Stored {
             told: told(&instance),
             seconds: instance.time_ms.div_euclid(1000),
             place: Some((located(&self.root, &instance.file), instance.offset)),

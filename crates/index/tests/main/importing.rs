@@ -2,15 +2,17 @@
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type, TimestampMillisecondType};
+use arrow_array::{RecordBatch, StringArray};
 use mattock_env::sim::Simulation;
 use mattock_env::{Env, OpenMode, UnixTime};
 use mattock_index::{
-    Foreign, ImportOptions, Imported, IndexError, IndexOptions, Snapshot, check_index, find_imported,
-    import, import_lost, recover, update,
+    Asked, Foreign, ImportOptions, Imported, IndexError, IndexOptions, PartWriter, Snapshot, check_index,
+    find_imported, import, import_lost, recover, rekey, update,
 };
 use mattock_repository::{Digest, Page, RecordFetcher, WarcWriter, WriterOptions};
 use mattock_weburl::WebUrl;
@@ -319,7 +321,7 @@ fn records_that_share_a_member_have_no_place() {
         let mut fetcher = RecordFetcher::new(&env.files);
         let found = rows(&env, root);
         assert_eq!(found.len(), 2);
-        let last = |url: &str| find_imported(&env.files, root, &WebUrl::parse(url).unwrap()).unwrap();
+        let last = |url: &str| find_imported(&env.files, root, &Asked::parse(url).unwrap()).unwrap();
         assert_eq!((last("http://a.org/last").len(), last("http://a.org/b").len()), (1, 0));
         assert_eq!(
             (last("http://a.org:80/last")[0].offset, last("http://a.org/LAST").len()),
@@ -396,6 +398,65 @@ fn samples_of_other_programs_are_imported_or_refused_with_a_reason() {
         assert!(record.is_ok(), "{file} at {offset}: {record:?}");
     }
     env.files.remove_dir_all(&root).unwrap();
+}
+
+/// Parts of earlier versions have keys of canonical URLs, without sessions: all is found there, and a rebuild gives them the keys of today.
+#[test]
+fn parts_with_keys_of_earlier_versions_are_read_and_made_anew() {
+    Simulation::new(1).run(|env| async move {
+        let (root, path) = (Path::new("/repository"), Path::new("/elsewhere/sessions.warc"));
+        let urls = ["http://a.org/b", "http://a.org/a?zenid=12", "http://a.org/a?zenid=11", "http://a.org/a"];
+        let records = urls.map(|url| (url, 200, "text/html", Some(url), ""));
+        env.files.create_dir_all(Path::new("/elsewhere")).unwrap();
+        taken(&env, root, &[plain(&env, path, &records)]);
+        let times = inserted(&env, root);
+        let read = || {
+            let part = snapshot(&env, root).parts()[0].clone();
+            let bytes = bytes::Bytes::from(env.files.read(&part).unwrap());
+            (
+                part,
+                ParquetRecordBatchReaderBuilder::try_new(bytes)
+                    .unwrap()
+                    .build()
+                    .unwrap()
+                    .next()
+                    .unwrap()
+                    .unwrap(),
+            )
+        };
+        let keys = |batch: &RecordBatch| -> Vec<String> {
+            batch.column(0).as_string::<i32>().iter().map(|key| key.unwrap().to_owned()).collect()
+        };
+        let (part, batch) = read();
+        let today = ["org,a)/a", "org,a)/a?zenid=11", "org,a)/a?zenid=12", "org,a)/b"];
+        assert_eq!(keys(&batch), today);
+        let mut columns = batch.columns().to_vec();
+        let urls_there = batch.column(1).as_string::<i32>();
+        let old = urls_there.iter().map(|url| WebUrl::parse(url.unwrap()).unwrap().archive_key());
+        columns[0] = Arc::new(StringArray::from_iter_values(old));
+        let mut writer = PartWriter::create(&env.files, &part).unwrap();
+        writer.write(&RecordBatch::try_new(batch.schema(), columns).unwrap()).unwrap();
+        writer.finish().unwrap();
+        env.files.remove_file(&root.join("index/INDEX")).unwrap();
+        recover(&env.files, root).unwrap().unwrap();
+        let found = |url: &str| {
+            let found = find_imported(&env.files, root, &Asked::parse(url).unwrap()).unwrap();
+            found.into_iter().map(|row| row.url).collect::<Vec<_>>()
+        };
+        for url in urls {
+            assert_eq!(found(url), [url]);
+        }
+        assert_eq!(
+            (rekey(&env.files, root).unwrap(), keys(&read().1)),
+            (1, today.map(str::to_owned).to_vec())
+        );
+        for url in urls {
+            assert_eq!(found(url), [url]);
+        }
+        assert_eq!((rekey(&env.files, root).unwrap(), inserted(&env, root)), (0, times));
+        assert!(env.files.entry(&part).unwrap().is_none());
+        assert_eq!(check_index(&env.files, root).unwrap().problems, [""; 0]);
+    });
 }
 
 /// Plain samples lose their last line ends in some way: the last record has all of its block, and is taken and found again.
