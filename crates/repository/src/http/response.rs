@@ -14,11 +14,17 @@ pub struct Response<'a> {
     pub body: &'a [u8],
 }
 
+/// So much of blank lines may stand before a status line.
+const BLANK_BYTES_MAX: usize = 8;
+
 /// Takes the block of a response or revisit record apart. `None` if it does not begin with a status line: then it is no
-/// HTTP.
+/// HTTP. Blank lines before it, its name in small letters, and the `ICY` of radio stations are taken, as browsers take them.
 pub fn parse_response(block: &[u8]) -> Option<Response<'_>> {
-    let line = &block[..memchr(b'\n', block).unwrap_or(block.len())];
-    if !line.starts_with(b"HTTP") {
+    let blank = block.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
+    let begun = &block[blank..];
+    let line = &begun[..memchr(b'\n', begun).unwrap_or(begun.len())];
+    let is_http = line.get(..4).is_some_and(|name| name.eq_ignore_ascii_case(b"HTTP"));
+    if blank > BLANK_BYTES_MAX || !is_http && !line.starts_with(b"ICY ") {
         return None;
     }
     let mut words = line.split(|byte| matches!(byte, b' ' | b'\t' | b'\r')).filter(|word| !word.is_empty());
@@ -26,7 +32,7 @@ pub fn parse_response(block: &[u8]) -> Option<Response<'_>> {
         word.iter()
             .try_fold(0, |number, byte| byte.is_ascii_digit().then(|| number * 10 + u16::from(byte - b'0')))
     });
-    let (head, body) = block.split_at(head_end(block));
+    let (head, body) = block.split_at(blank + head_end(begun));
     Some(Response { status: status.unwrap_or(0), head, body })
 }
 
@@ -85,12 +91,17 @@ mod tests {
             (b"HTTP/1.1 20x\n\nbody", 0, 14),
             (b"HTTP/1.1 200 OK", 200, 15),
             (b"HTTP", 0, 4),
+            (b"\r\nHTTP/1.1 200 OK\r\nA: b\r\n\r\nbody", 200, 27),
+            (b"http/1.1 200 OK\r\n\r\nbody", 200, 19),
+            (b"ICY 200 OK\r\nA: b\r\n\r\nbody", 200, 20),
         ] {
             let response = parse_response(block).unwrap();
             assert_eq!((response.status, response.head.len()), (status, head_bytes), "{block:?}");
             assert_eq!([response.head, response.body].concat(), block);
         }
-        for block in [&b""[..], b"<html>", b"SSH-2.0-OpenSSH\r\n", b"\r\nHTTP/1.1 200 OK\r\n\r\n"] {
+        for block in
+            [&b""[..], b"<html>", b"SSH-2.0-OpenSSH\r\n", b"\r\n\r\n\r\n\r\n\r\nHTTP/1.1 200 OK", b"ICYNESS"]
+        {
             assert!(parse_response(block).is_none(), "{block:?}");
         }
     }

@@ -71,7 +71,7 @@ impl Line<'_> {
     pub(crate) fn write_fields(&self, block: &[u8], out: &mut Vec<u8>) {
         out.clear();
         let describes_file = self.url.starts_with(b"filedesc:");
-        let is_http = block.starts_with(b"HTTP/");
+        let is_http = [&b"HTTP/"[..], b"http/", b"ICY "].iter().any(|begin| block.starts_with(begin));
         let kind: &[u8] = match (describes_file, is_http) {
             (true, _) => b"warcinfo",
             (_, true) => b"response",
