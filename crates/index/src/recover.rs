@@ -119,7 +119,7 @@ fn part_of(files: &Files, path: &Path, name: Name, hints: &Manifest) -> Result<(
 /// Archives that were copied into the repository.
 fn copies(files: &Files, repository: &Path) -> impl Iterator<Item = String> {
     let entries = files.list(&repository.join(COPIES)).unwrap_or_default().into_iter();
-    let endings = [".warc", ".arc", ".gz", ".zst"];
+    let endings = [".warc", ".arc", ".gz", ".zst", ".wacz"];
     entries
         .filter(move |entry| !entry.is_dir && endings.iter().any(|ending| entry.name.ends_with(ending)))
         .map(|entry| format!("{COPIES}/{}", entry.name))

@@ -6,8 +6,8 @@
 
 use flate2::{Decompress, FlushDecompress, Status};
 use libdeflater::Crc;
-use mattock_env::File;
 
+use crate::bounded::Bounded;
 use crate::error::Damage;
 use crate::inflate::{Inflated, Inflater};
 use crate::input::{Failure, Input};
@@ -61,7 +61,7 @@ impl Members {
     /// it has to be read piece by piece, beginning where this began.
     pub(crate) fn whole(
         &mut self,
-        file: &File,
+        file: &Bounded,
         out: &mut Vec<u8>,
         filled: usize,
     ) -> Result<Option<usize>, Failure> {
@@ -94,7 +94,7 @@ impl Members {
     }
 
     /// Reads the header of the next member, and says where it begins; `None` at the end of the file.
-    pub(crate) fn begin(&mut self, file: &File) -> Result<Option<u64>, Failure> {
+    pub(crate) fn begin(&mut self, file: &Bounded) -> Result<Option<u64>, Failure> {
         let begin = self.input.position();
         if !self.input.fill(file)? {
             return Ok(None);
@@ -138,7 +138,7 @@ impl Members {
     }
 
     /// Decompresses into `out`, which must not be empty; 0 when the member is over and its checksum was right.
-    pub(crate) fn read(&mut self, file: &File, out: &mut [u8]) -> Result<usize, Failure> {
+    pub(crate) fn read(&mut self, file: &Bounded, out: &mut [u8]) -> Result<usize, Failure> {
         while !self.data_ended {
             if !self.input.fill(file)? {
                 return Err(Failure::Torn);

@@ -7,8 +7,7 @@
 
 use std::io;
 
-use mattock_env::File;
-
+use crate::bounded::Bounded;
 use crate::error::Damage;
 
 /// Why no more bytes came.
@@ -101,12 +100,12 @@ impl Input {
     }
 
     /// Sees to it that something is available; `false` at the end of the file.
-    pub(crate) fn fill(&mut self, file: &File) -> Result<bool, Failure> {
+    pub(crate) fn fill(&mut self, file: &Bounded) -> Result<bool, Failure> {
         Ok(self.start < self.end || self.more(file)?)
     }
 
     /// Reads some more behind what is available; `false` at the end of the file.
-    pub(crate) fn more(&mut self, file: &File) -> Result<bool, Failure> {
+    pub(crate) fn more(&mut self, file: &Bounded) -> Result<bool, Failure> {
         let kept = self.end - self.start;
         if self.start > 0 && self.buffer.len() - self.end < self.step {
             self.buffer.copy_within(self.start..self.end, 0);
@@ -125,13 +124,13 @@ impl Input {
     }
 
     /// The next `count` bytes, or as many as there are before the end of the file. They stay where they are.
-    pub(crate) fn peek(&mut self, file: &File, count: usize) -> Result<&[u8], Failure> {
+    pub(crate) fn peek(&mut self, file: &Bounded, count: usize) -> Result<&[u8], Failure> {
         while self.end - self.start < count && self.more(file)? {}
         Ok(&self.buffer[self.start..self.end.min(self.start + count)])
     }
 
     /// Takes one byte, where there must be one.
-    pub(crate) fn byte(&mut self, file: &File) -> Result<u8, Failure> {
+    pub(crate) fn byte(&mut self, file: &Bounded) -> Result<u8, Failure> {
         if !self.fill(file)? {
             return Err(Failure::Torn);
         }
@@ -141,7 +140,7 @@ impl Input {
     }
 
     /// Takes a little-endian number, where there must be one.
-    pub(crate) fn u32(&mut self, file: &File) -> Result<u32, Failure> {
+    pub(crate) fn u32(&mut self, file: &Bounded) -> Result<u32, Failure> {
         let mut bytes = [0; 4];
         for byte in &mut bytes {
             *byte = self.byte(file)?;

@@ -10,6 +10,7 @@
 //! bytes may be in memory.
 
 mod appender;
+mod bounded;
 mod compression;
 mod cut_back;
 mod date;

@@ -1,4 +1,5 @@
-//! Reads WARC records out of a file: gzip members, Zstandard frames, or plain, as its first bytes say. [ARC](arc) files too.
+//! Reads WARC records out of a file: gzip members, Zstandard frames, or plain, as its first bytes say. [ARC](arc) files too, and the archives in
+//! a [WACZ](wacz), one after the other.
 //!
 //! Memory is bounded: one buffer that grows with what has actually arrived, up to the record limit, never with what
 //! a head claims. A record in a member or frame of its own is handed out only after the checksum was right.
@@ -8,11 +9,14 @@
 //! member or frame that is no WARC record, is reported, and the next call goes on behind it. Who would rather have all that is
 //! left than be sure of it asks to [go on behind damage](WarcReader::go_on_behind_damage).
 
+use std::collections::VecDeque;
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use mattock_env::{File, Files, OpenMode, UnixTime};
+use mattock_env::{Files, OpenMode, UnixTime};
 
+use crate::bounded::Bounded;
 use crate::date;
 use crate::error::RepositoryError;
 use crate::fields::{FieldRanges, Fields};
@@ -24,6 +28,7 @@ use crate::repair;
 pub(crate) mod arc;
 mod scan;
 mod stream;
+mod wacz;
 
 use scan::{Found, Trouble};
 use stream::Stream;
@@ -130,6 +135,8 @@ pub struct WarcReader {
     /// The last record of a plain file lacks some of the line ends behind it: only what follows shows that it is whole.
     ends_loosely: bool,
     ended: bool,
+    /// Of a WACZ: archives in the file that come behind this one.
+    archives: VecDeque<Range<u64>>,
     goes_on: bool,
     /// A last record of a plain file that lacks only line ends is handed out.
     takes_open_end: bool,
@@ -137,6 +144,20 @@ pub struct WarcReader {
     at_damage: bool,
     /// Where the last record that could not be read begins.
     broken_at: Option<u64>,
+}
+
+/// As many bytes as it takes to know what something is made of, or as there are.
+fn first_bytes(file: &Bounded, offset: u64) -> io::Result<Vec<u8>> {
+    let mut first = vec![0; Format::BYTES];
+    let mut count = 0;
+    while count < first.len() {
+        match file.read_at(&mut first[count..], offset + count as u64)? {
+            0 => break,
+            read => count += read,
+        }
+    }
+    first.truncate(count);
+    Ok(first)
 }
 
 fn open_failed(path: &Path, offset: u64) -> impl Fn(io::Error) -> RepositoryError {
@@ -158,20 +179,19 @@ impl WarcReader {
     /// Opens a file at a record: the offset that the writer or an index gave. A record whose first bytes are damaged says nothing of the others.
     pub fn open_at(files: &Files, path: &Path, offset: u64) -> Result<WarcReader, RepositoryError> {
         let failed = open_failed(path, offset);
-        let file = files.open(path, OpenMode::Read).map_err(&failed)?;
-        let format_at = |offset: u64| -> Result<Option<Format>, RepositoryError> {
-            let mut first = [0; Format::BYTES];
-            let mut count = 0;
-            while count < first.len() {
-                match file.read_at(&mut first[count..], offset + count as u64).map_err(&failed)? {
-                    0 => break,
-                    read => count += read,
-                }
-            }
-            Ok(Format::of(&first[..count]))
-        };
-        let format = match format_at(offset)? {
-            None if offset > 0 => format_at(0)?,
+        let file = Bounded::whole(files.open(path, OpenMode::Read).map_err(&failed)?);
+        let first = first_bytes(&file, offset).map_err(&failed)?;
+        if offset == 0
+            && first == wacz::MAGIC
+            && let Some(archives) = wacz::archives(&file).map_err(&failed)?
+        {
+            let mut reader = WarcReader::new(path, Stream::new(file, Format::Plain, 0), 0);
+            reader.archives = archives.into();
+            reader.next_archive()?;
+            return Ok(reader);
+        }
+        let format = match Format::of(&first) {
+            None if offset > 0 => Format::of(&first_bytes(&file, 0).map_err(&failed)?),
             known => known,
         };
         let format = match (format, Format::of_name(path)) {
@@ -197,6 +217,7 @@ impl WarcReader {
             records_unsure: 0,
             ends_loosely: false,
             ended: false,
+            archives: VecDeque::new(),
             goes_on: false,
             takes_open_end: false,
             at_damage: false,
@@ -242,7 +263,7 @@ impl WarcReader {
     /// The next record; `None` at the end of the file.
     pub fn next_record(&mut self) -> Result<Option<StoredRecord<'_>>, RepositoryError> {
         let limit = self.record_bytes_max;
-        if self.goes_on && self.at_damage && self.skip_damage()?.is_none() {
+        if self.goes_on && self.at_damage && self.skip_damage()?.is_none() && !self.next_archive()? {
             return Ok(None);
         }
         let Some(found) = self.advance(limit)? else { return Ok(None) };
@@ -300,7 +321,7 @@ impl WarcReader {
     }
 
     /// The file.
-    pub(crate) fn file(&self) -> &File {
+    pub(crate) fn file(&self) -> &Bounded {
         self.stream.file()
     }
 
@@ -329,6 +350,26 @@ impl WarcReader {
 
     fn advance(&mut self, limit: u64) -> Result<Option<Found>, RepositoryError> {
         self.stream.consume(std::mem::take(&mut self.consumed));
+        loop {
+            let found = self.advance_in_archive(limit)?;
+            if found.is_some() || self.at_damage || !self.next_archive()? {
+                return Ok(found);
+            }
+        }
+    }
+
+    /// Goes to the next archive of a WACZ; `false` if there is none.
+    fn next_archive(&mut self) -> Result<bool, RepositoryError> {
+        let Some(Range { start, end }) = self.archives.pop_front() else { return Ok(false) };
+        self.stream.restart(Format::Plain, start, end);
+        let first = first_bytes(self.file(), start).map_err(open_failed(&self.path, start))?;
+        self.stream.restart(Format::of(&first).unwrap_or(Format::Plain), start, end);
+        (self.consumed, self.unit_offset, self.whole_end, self.records_unsure) = (0, start, start, 0);
+        (self.kind, self.ended, self.at_damage, self.broken_at) = (None, false, false, None);
+        Ok(true)
+    }
+
+    fn advance_in_archive(&mut self, limit: u64) -> Result<Option<Found>, RepositoryError> {
         if self.ended {
             return Ok(None);
         }

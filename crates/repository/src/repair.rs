@@ -9,6 +9,7 @@ use std::path::Path;
 
 use mattock_env::{File, Files, OpenMode};
 
+use crate::bounded::Bounded;
 use crate::error::RepositoryError;
 use crate::reader::{Format, WarcReader, arc};
 use crate::zstandard;
@@ -122,7 +123,7 @@ pub(crate) fn whole_record_behind(reader: &mut WarcReader, broken: u64) -> io::R
 }
 
 /// Whether there is anything in a file that such a compressor may have begun a unit with.
-pub(crate) fn has_units(file: &File, format: Format) -> io::Result<bool> {
+pub(crate) fn has_units(file: &Bounded, format: Format) -> io::Result<bool> {
     if format == Format::Plain {
         return Ok(false);
     }
@@ -172,7 +173,7 @@ fn begins_like_a_record(bytes: &[u8]) -> bool {
 }
 
 /// Reads until the buffer is full or the file ends.
-fn read_full(file: &File, buffer: &mut [u8], position: u64) -> io::Result<usize> {
+fn read_full(file: &Bounded, buffer: &mut [u8], position: u64) -> io::Result<usize> {
     let mut filled = 0;
     while filled < buffer.len() {
         match file.read_at(&mut buffer[filled..], position + filled as u64)? {

@@ -9,10 +9,10 @@
 
 use std::io;
 
-use mattock_env::File;
 use zstd::zstd_safe::zstd_sys::ZSTD_ErrorCode;
 use zstd::zstd_safe::{self, DCtx, DParameter, InBuffer, OutBuffer, ResetDirective};
 
+use crate::bounded::Bounded;
 use crate::error::Damage;
 use crate::input::{Failure, Input};
 
@@ -76,7 +76,7 @@ impl Frames {
     /// `None` if it has to be read piece by piece, beginning where this began.
     pub(crate) fn whole(
         &mut self,
-        file: &File,
+        file: &Bounded,
         out: &mut Vec<u8>,
         filled: usize,
     ) -> Result<Option<usize>, Failure> {
@@ -114,7 +114,7 @@ impl Frames {
     }
 
     /// Goes to the next frame that holds data, and says where it begins; `None` at the end of the file.
-    pub(crate) fn begin(&mut self, file: &File) -> Result<Option<u64>, Failure> {
+    pub(crate) fn begin(&mut self, file: &Bounded) -> Result<Option<u64>, Failure> {
         if !std::mem::replace(&mut self.front_seen, true) && self.position() > 0 {
             let mut first = [0; 4];
             let has_dictionary = match file.read_exact_at(&mut first, 0) {
@@ -157,7 +157,7 @@ impl Frames {
     }
 
     /// Decompresses into `out`, which must not be empty; 0 when the frame is over and its checksum was right.
-    pub(crate) fn read(&mut self, file: &File, out: &mut [u8]) -> Result<usize, Failure> {
+    pub(crate) fn read(&mut self, file: &Bounded, out: &mut [u8]) -> Result<usize, Failure> {
         while !self.ended {
             let mut input = InBuffer::around(self.input.available());
             let mut output = OutBuffer::around(&mut *out);
@@ -181,7 +181,7 @@ impl Frames {
     }
 
     /// Reads the magic number and the length of a skippable frame, and says where it ends.
-    fn skippable_end(&mut self, file: &File) -> Result<u64, Failure> {
+    fn skippable_end(&mut self, file: &Bounded) -> Result<u64, Failure> {
         self.input.u32(file)?;
         let bytes = u64::from(self.input.u32(file)?);
         let end = self.position() + bytes;
@@ -192,7 +192,7 @@ impl Frames {
     }
 
     /// Reads a frame that holds a dictionary, which may be compressed itself.
-    fn read_dictionary(&mut self, file: &File) -> Result<(), Failure> {
+    fn read_dictionary(&mut self, file: &Bounded) -> Result<(), Failure> {
         let end = self.skippable_end(file)?;
         let stored_bytes = end - self.position();
         if stored_bytes > DICTIONARY_BYTES_MAX as u64 {

@@ -218,3 +218,92 @@ fn records_with_wrong_digests_in_one_large_member_are_read_as_far_as_they_are_as
     }
     assert_eq!(count, RECORDS);
 }
+
+/// A ZIP file of members that are stored: name and bytes. With `far` its numbers are where those of large files are.
+fn zip(members: &[(&str, &[u8])], far: bool) -> Vec<u8> {
+    let (mut out, mut list) = (Vec::new(), Vec::new());
+    let short = |number: usize| (number as u16).to_le_bytes();
+    let long = |number: usize| (number as u32).to_le_bytes();
+    for (name, bytes) in members {
+        let head = out.len();
+        let sizes = [long(0), long(bytes.len()), long(bytes.len())].concat();
+        out.extend(
+            [&b"PK\x03\x04\x0a\0\0\0\0\0\0\0\0\0"[..], &sizes, &short(name.len()), &short(4)].concat(),
+        );
+        out.extend([name.as_bytes(), &[9, 9, 0, 0], bytes].concat());
+        let extra = match far {
+            true => {
+                let wide = [bytes.len(), bytes.len(), head].map(|number| (number as u64).to_le_bytes());
+                [&short(1)[..], &short(24), &wide.concat()].concat()
+            }
+            false => Vec::new(),
+        };
+        let (sizes, head) = match far {
+            true => ([[0; 4], [255; 4], [255; 4]].concat(), [255; 4]),
+            false => (sizes, long(head)),
+        };
+        list.extend([&b"PK\x01\x02\x0a\0\x0a\0\0\0\0\0\0\0\0\0"[..], &sizes, &short(name.len())].concat());
+        list.extend([&short(extra.len())[..], &[0; 10], &head, name.as_bytes(), &extra].concat());
+    }
+    let (begin, end) = (out.len(), out.len() + list.len());
+    out.extend(&list);
+    let mut place = [long(list.len()), long(begin)].concat();
+    if far {
+        let wide = [list.len() as u64, begin as u64].map(u64::to_le_bytes).concat();
+        out.extend([&b"PK\x06\x06"[..], &[0; 36], &wide].concat());
+        out.extend([&b"PK\x06\x07\0\0\0\0"[..], &(end as u64).to_le_bytes(), &[0; 4]].concat());
+        place = vec![255; 8];
+    }
+    let count = short(members.len());
+    out.extend([&b"PK\x05\x06\0\0\0\0"[..], &count, &count, &place, &short(3), b"end"].concat());
+    out
+}
+
+#[test]
+fn archives_in_a_wacz_are_read_and_have_places_in_it() {
+    for far in [false, true] {
+        let record = |url: &str| {
+            format!(
+                "WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: {url}\r\nContent-Length: {}\r\n\r\n{RESPONSE}\r\n\r\n",
+                RESPONSE.len()
+            )
+        };
+        let packed: Vec<u8> = ["http://a.org/1", "http://a.org/2"]
+            .iter()
+            .flat_map(|url| gzip(record(url).as_bytes()))
+            .collect();
+        let plain = ["http://a.org/3", "http://a.org/4"].map(record).concat();
+        let mut damaged = packed.clone();
+        damaged[40] ^= 1;
+        let members: [(&str, &[u8]); 6] = [
+            ("datapackage.json", b"{}"),
+            ("archive/one.warc.gz", &packed),
+            ("archive/damaged.warc.gz", &damaged),
+            ("archive/empty.warc.gz", b""),
+            ("archive/two.warc", plain.as_bytes()),
+            ("pages/pages.jsonl", packed.as_slice()),
+        ];
+        let bytes = zip(&members, far);
+        let (found, errors) = read_on(&bytes, "x.wacz");
+        let urls: Vec<_> = found.iter().map(|record| record.get("WARC-Target-URI").unwrap()).collect();
+        assert_eq!(urls, [1, 2, 2, 3, 4].map(|number| format!("http://a.org/{number}")), "{errors:?}");
+        assert_eq!(errors.len(), 1, "{errors:?}");
+        let (files, path) = (files(), directory().join("y.wacz"));
+        put(&files, &path, &bytes);
+        for record in &found {
+            let mut fetcher = RecordFetcher::new(&files);
+            let fetched = fetcher.fetch(&path, record.offset, record.length.unwrap()).unwrap();
+            assert_eq!(fetched.target_uri(), record.get("WARC-Target-URI"));
+        }
+        // Of a list that is cut off, or leads nowhere, nothing is believed.
+        for end in 0..bytes.len() {
+            let (found, errors) = read_on(&bytes[..end], "x.wacz");
+            assert!(found.len() <= 5 && (end == 0 || !errors.is_empty() || found.is_empty()), "{end}");
+        }
+        for at in 0..bytes.len() {
+            let mut changed = bytes.clone();
+            changed[at] ^= 0x55;
+            assert!(read_on(&changed, "x.wacz").0.len() <= 7);
+        }
+    }
+}

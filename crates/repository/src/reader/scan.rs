@@ -212,7 +212,8 @@ impl WarcReader {
             let over = complete || line_ends < rest.len() || {
                 // Line ends are all that can be missing here: who wants what there is need not go without the block.
                 let more = self.stream.more()?;
-                if !more && !arc && !self.takes_open_end {
+                let may_lack_them = arc || self.takes_open_end && self.ends_with_file();
+                if !more && !may_lack_them {
                     return Err(Failure::Torn.into());
                 }
                 !more
@@ -232,6 +233,11 @@ impl WarcReader {
                 return Ok(self.whole_end - offset);
             }
         }
+    }
+
+    /// Whether nothing lies behind the archive that might be taken for the end of its last record.
+    fn ends_with_file(&self) -> bool {
+        self.stream.file().is_whole()
     }
 
     fn end_packed_record(&mut self, offset: u64) -> Result<Option<u64>, Trouble> {
@@ -360,7 +366,9 @@ fn breaks_off(head: &[u8], fields: &Fields<'_>) -> bool {
 fn what_instead(first: &[u8]) -> &'static str {
     match first {
         [0x04, 0x22, 0x4d, 0x18, ..] => "it is compressed with LZ4; unpack it first",
-        [b'P', b'K', 3, 4, ..] => "it is a ZIP file, as WACZ are; unpack it first",
+        [b'P', b'K', 3, 4, ..] => {
+            "it is a ZIP file, and no WACZ with archives that lie in it as they are; unpack it first"
+        }
         _ if first.starts_with(b"filedesc:") => {
             "its first line is not an ARC header of URL, address, date, type and length"
         }

@@ -5,8 +5,7 @@
 
 use std::path::Path;
 
-use mattock_env::File;
-
+use crate::bounded::Bounded;
 use crate::gzip::Members;
 use crate::input::{Failure, Input};
 use crate::zstandard::{self, Frames};
@@ -66,26 +65,43 @@ struct Plain {
 }
 
 pub(super) struct Stream {
-    file: File,
+    file: Bounded,
     source: Source,
     in_unit: bool,
     /// `plain[start..filled]` has been read and not yet been consumed.
     plain: Vec<u8>,
     start: usize,
     filled: usize,
+    /// What has come from the file for other archives in it.
+    read_before: u64,
 }
 
-impl Stream {
-    pub(super) fn new(file: File, format: Format, position: u64) -> Stream {
-        let source = match format {
+impl Source {
+    fn new(format: Format, position: u64) -> Source {
+        match format {
             Format::Plain => Source::Plain(Plain { position, step: CHUNK_BYTES, bytes_read: 0 }),
             Format::Gzip => Source::Gzip(Box::new(Members::new(position))),
             Format::Zstandard => Source::Zstandard(Box::new(Frames::new(position))),
-        };
-        Stream { file, source, in_unit: false, plain: Vec::new(), start: 0, filled: 0 }
+        }
+    }
+}
+
+impl Stream {
+    pub(super) fn new(file: Bounded, format: Format, position: u64) -> Stream {
+        let source = Source::new(format, position);
+        Stream { file, source, in_unit: false, plain: Vec::new(), start: 0, filled: 0, read_before: 0 }
     }
 
-    pub(super) fn file(&self) -> &File {
+    /// Goes on with another archive in the same file, which is made of something else perhaps, and ends there.
+    pub(super) fn restart(&mut self, format: Format, position: u64, end: u64) {
+        self.read_before = self.bytes_read();
+        self.source = Source::new(format, position);
+        self.file.end_at(end);
+        self.in_unit = false;
+        self.consume_all();
+    }
+
+    pub(super) fn file(&self) -> &Bounded {
         &self.file
     }
 
@@ -145,11 +161,12 @@ impl Stream {
 
     /// How many bytes have come from the file.
     pub(super) fn bytes_read(&self) -> u64 {
-        match &self.source {
+        let read = match &self.source {
             Source::Plain(plain) => plain.bytes_read,
             Source::Gzip(members) => members.input().bytes_read(),
             Source::Zstandard(frames) => frames.input().bytes_read(),
-        }
+        };
+        self.read_before + read
     }
 
     /// Takes over the memory of another, of which nothing is unread any more.
