@@ -45,7 +45,7 @@ pub use asked::Asked;
 pub use cdxj::{CdxjPlace, cdxj_line};
 pub use error::IndexError;
 pub use find::{FoundInstance, find_imported};
-pub use import::{Foreign, ImportOptions, Imported, Untaken, import, import_lost};
+pub use import::{Foreign, ImportOptions, Imported, Left, Untaken, import, import_lost};
 pub use manifest::{Covered, Extent, Manifest, Part};
 pub use outcomes::{Outcomes, outcomes_schema};
 pub use part::{PartWriter, WrittenPart};

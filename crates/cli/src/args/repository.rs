@@ -258,7 +258,11 @@ pub(crate) struct ImportArgs {
     #[arg(long)]
     pub(crate) no_languages: bool,
 
-    /// Print one JSON object with what was found
+    /// Compare every record with its digest, and end with exit code 1 if anything is damaged or a file gave nothing
+    #[arg(long)]
+    pub(crate) strict: bool,
+
+    /// Print one JSON object with what was found and all that was left out
     #[arg(long)]
     pub(crate) json: bool,
 }

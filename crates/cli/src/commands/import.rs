@@ -1,14 +1,15 @@
 //! `mattock import`: takes foreign archives into a repository.
 
 mod copy;
+mod told;
 
 use std::path::{Component, Path, PathBuf};
 
 use anyhow::Context;
-use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressStyle};
 use mattock_crawl::SavedCrawl;
 use mattock_env::{Env, Reach, Trusted, UnixTime, is_url};
-use mattock_index::{Foreign, ImportOptions, Imported, Manifest, Untaken};
+use mattock_index::{Foreign, ImportOptions, Left, Manifest};
 
 use crate::args::repository::ImportArgs;
 use crate::exit::{Ended, Usage};
@@ -17,6 +18,12 @@ use crate::places::{self, Places};
 use crate::progress::{self, Says as _};
 use crate::repository::name_of;
 use crate::signals::Patience;
+
+/// So much of each kind that was left out is in JSON; counts are of all of it.
+const TOLD_MAX: usize = 100_000;
+
+/// So much of it is told.
+const FEW: usize = 10;
 
 /// A file counts once all of it does, so nothing is half-way.
 const STOPPED: &str = "Stopped: the same command goes on, and reads again what was not read to its end.";
@@ -66,7 +73,8 @@ pub(crate) fn run(args: &ImportArgs) -> anyhow::Result<Ended> {
     let bar = ProgressBar::new(total).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
     let (mut before, mut file) = (0, String::new());
     let crawl = args.name.clone().unwrap_or_else(|| name_of(&root));
-    let options = ImportOptions { crawl, languages: !args.no_languages };
+    let told_max = if args.json { TOLD_MAX } else { FEW };
+    let options = ImportOptions { crawl, languages: !args.no_languages, digests: args.strict, told_max };
     // Later than the crawl's last checkpoint, whatever the clock says.
     let now = || {
         let checkpoint =
@@ -84,21 +92,19 @@ pub(crate) fn run(args: &ImportArgs) -> anyhow::Result<Ended> {
         before = offset;
     })?;
     bar.finish_and_clear();
-    imported.untaken_count += uncopied.len() as u64 + untold;
-    imported.untaken.splice(0..0, uncopied);
-    if args.json {
-        let told =
-            |one: &Untaken| serde_json::json!({"file": one.file, "offset": one.offset, "why": one.why});
-        let left_out: Vec<_> = imported.untaken.iter().map(told).collect();
-        output::print_json(&serde_json::json!({
-            "files": imported.files, "known": imported.known, "records": imported.records, "instances": imported.instances,
-            "revisits": imported.revisits, "others": imported.others, "untaken": imported.untaken_count,
-            "left_out": left_out,
-        }))?;
+    for one in uncopied {
+        imported.leave(one.kind, &one.file, one.offset, one.why);
     }
-    say_on!("{}", told(&imported, total, args));
+    *imported.left.entry(Left::Damage).or_default() += untold;
+    imported.left.retain(|_, count| *count > 0);
+    imported.untaken.sort_by_key(|one| one.kind);
+    if args.json {
+        output::print_json(&told::json(&imported))?;
+    }
+    say_on!("{}", told::text(&imported, total, args));
+    let is_lossy = args.strict && imported.losses() > 0;
     // To find what is there already is what was asked for, too.
-    Ok(if imported.instances + imported.known == 0 || imported.replaced > 0 {
+    Ok(if imported.instances + imported.known == 0 || imported.replaced > 0 || is_lossy {
         Ended::Failed
     } else {
         Ended::Done
@@ -153,29 +159,4 @@ fn in_place(root: &Path, path: PathBuf) -> anyhow::Result<Foreign> {
     let name =
         name.ok_or_else(|| Usage(format!("{} is not UTF-8: rename it, or use --copy", path.display())))?;
     Ok(Foreign { name: name.to_owned(), path: path.clone() })
-}
-
-fn told(imported: &Imported, bytes: u64, args: &ImportArgs) -> String {
-    let mut out = format!(
-        "{} instances ({} revisits) of {} file(s), {}, are in {}\n",
-        HumanCount(imported.instances),
-        HumanCount(imported.revisits),
-        imported.files,
-        HumanBytes(bytes),
-        args.dir.display()
-    );
-    if imported.known > 0 {
-        out += &format!("{} file(s) were there already\n", imported.known);
-    }
-    for untaken in imported.untaken.iter().take(10) {
-        let warning = format!("{} at {}: {}", untaken.file, untaken.offset, untaken.why);
-        out += &format!("warning: {}\n", output::line(&warning));
-    }
-    if imported.untaken_count > 10 {
-        out += &format!("warning: and {} more\n", imported.untaken_count - 10);
-    }
-    if imported.instances > 0 {
-        out += &format!("Ask them: mattock query {} 'select name, insertionDate'\n", args.dir.display());
-    }
-    out
 }

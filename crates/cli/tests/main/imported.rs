@@ -366,6 +366,32 @@ fn a_last_record_without_line_ends_is_whole_everywhere() {
 }
 
 #[test]
+fn damage_is_told_first_and_is_an_exit_code_if_that_is_asked_for() {
+    let scratch = Scratch::new("imported_strict");
+    let lookups: String = (0..30)
+        .map(|number| record("response", &format!("dns:{number}.com"), DAY, "", "1 IN A 192.0.2.1"))
+        .collect();
+    let good = page("http://a-sim.com/a", DAY, "a");
+    scratch.write("lookups.warc", &[lookups.clone(), good.clone()].concat());
+    let said = said(&scratch.mattock(&["import", "good", "lookups.warc", "--strict"]));
+    assert!(said.contains("left out: ") && said.contains("and 29 more: names that were looked up"), "{said}");
+    // Cut in the middle of the last page.
+    let cut = [lookups, good.clone(), good[..good.len() - 30].to_owned()].concat();
+    scratch.write("cut.warc", &cut);
+    let told = done(&scratch, &["import", "site", "cut.warc", "--json"]);
+    let told: Value = serde_json::from_str(&told).unwrap();
+    assert_eq!((&told["untaken"], &told["untaken_by_kind"]["damage"]), (&31.into(), &1.into()), "{told}");
+    assert_eq!(
+        (told["left_out"].as_array().unwrap().len(), &told["left_out"][0]["kind"]),
+        (31, &"damage".into())
+    );
+    let said = failed(&scratch, &["import", "strict", "cut.warc", "--strict"]);
+    let lines: Vec<&str> = said.lines().collect();
+    assert!(lines[0].starts_with("1 instances") && lines[1].starts_with("warning: "), "{said}");
+    assert_eq!(titles(&scratch, "strict"), [r#"http://a-sim.com/a "a""#]);
+}
+
+#[test]
 fn a_file_that_nothing_is_taken_of_is_an_error() {
     let scratch = Scratch::new("imported_nothing");
     scratch.write("nonsense.warc.gz", &"this is no archive\n".repeat(50));

@@ -100,7 +100,7 @@ fn a_damaged_record_costs_itself_and_a_file_is_imported_once() {
         file.write_all_at(b"no gzip", offset + length / 2).unwrap();
         let foreign = [Foreign { path: path.clone(), name: path.to_str().unwrap().to_owned() }];
         let imported = taken(&env, root, &foreign);
-        assert_eq!((imported.instances, imported.untaken_count), (count as u64 - 1, 1), "{imported:?}");
+        assert_eq!((imported.instances, imported.untaken_count()), (count as u64 - 1, 1), "{imported:?}");
         assert_eq!(imported.untaken[0].offset, offset);
         // Who was killed behind a part has left it, and nobody has heard of it.
         let stray = root.join("index/part-000009.parquet");
@@ -267,7 +267,11 @@ fn what_metadata_records_tell_is_in_the_row_of_their_document() {
         env.files.write_atomic(path, archive.concat().as_bytes()).unwrap();
         let foreign = [Foreign { path: path.into(), name: path.to_str().unwrap().to_owned() }];
         let imported = taken(&env, root, &foreign);
-        assert_eq!((imported.instances, imported.others, imported.untaken_count), (3, 5, 0), "{imported:?}");
+        assert_eq!(
+            (imported.instances, imported.others, imported.untaken_count()),
+            (3, 5, 0),
+            "{imported:?}"
+        );
         let snapshot = snapshot(&env, root);
         let bytes = bytes::Bytes::from(env.files.read(&snapshot.parts()[0]).unwrap());
         let batch = ParquetRecordBatchReaderBuilder::try_new(bytes)
@@ -312,7 +316,11 @@ fn records_that_share_a_member_have_no_place() {
         env.files.write_atomic(path, &members.concat()).unwrap();
         let foreign = [Foreign { path: path.into(), name: path.to_str().unwrap().to_owned() }];
         let imported = taken(&env, root, &foreign);
-        assert_eq!((imported.instances, imported.others, imported.untaken_count), (2, 1, 4), "{imported:?}");
+        assert_eq!(
+            (imported.instances, imported.others, imported.untaken_count()),
+            (2, 1, 4),
+            "{imported:?}"
+        );
         let second = members[0].len() as u64;
         let third = second + members[1].len() as u64;
         let offsets: Vec<u64> = imported.untaken.iter().map(|untaken| untaken.offset).collect();
@@ -351,11 +359,65 @@ fn a_segment_is_not_the_whole_document() {
         env.files.write_atomic(path, archive.as_bytes()).unwrap();
         let foreign = [Foreign { path: path.into(), name: path.to_str().unwrap().to_owned() }];
         let imported = taken(&env, root, &foreign);
-        assert_eq!((imported.instances, imported.untaken_count), (1, 1), "{imported:?}");
+        assert_eq!((imported.instances, imported.untaken_count()), (1, 1), "{imported:?}");
         let bytes = bytes::Bytes::from(env.files.read(&snapshot(&env, root).parts()[0]).unwrap());
         let batch = ParquetRecordBatchReaderBuilder::try_new(bytes).unwrap().build().unwrap().next().unwrap();
         let batch = batch.unwrap();
         assert_eq!(batch.column_by_name("content_truncated").unwrap().as_string::<i32>().value(0), "length");
+    });
+}
+
+#[test]
+fn a_revisit_that_leaves_its_payload_out_was_not_cut() {
+    Simulation::new(4).run(|env| async move {
+        let (root, path) = (Path::new("/repository"), Path::new("/elsewhere/cut.warc"));
+        let http = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n";
+        let record = |kind: &str, url: &str, why: &str| {
+            heritrix(kind, 1, None, url, "application/http", http).replacen(
+                "WARC-Record-ID",
+                &format!("WARC-Truncated: {why}\r\nWARC-Record-ID"),
+                1,
+            )
+        };
+        let archive = [
+            record("revisit", "http://a.org/1", "length"),
+            record("revisit", "http://a.org/2", "time"),
+            record("response", "http://a.org/3", "length"),
+        ];
+        env.files.create_dir_all(Path::new("/elsewhere")).unwrap();
+        env.files.write_atomic(path, archive.concat().as_bytes()).unwrap();
+        taken(&env, root, &[Foreign { path: path.into(), name: path.to_str().unwrap().to_owned() }]);
+        let bytes = bytes::Bytes::from(env.files.read(&snapshot(&env, root).parts()[0]).unwrap());
+        let batch = ParquetRecordBatchReaderBuilder::try_new(bytes).unwrap().build().unwrap().next().unwrap();
+        let batch = batch.unwrap();
+        let cut = batch.column_by_name("content_truncated").unwrap().as_string::<i32>();
+        assert_eq!(cut.iter().collect::<Vec<_>>(), [None, Some("time"), Some("length")]);
+    });
+}
+
+#[test]
+fn what_is_left_out_is_counted_by_kind_and_digests_tell_damage() {
+    Simulation::new(4).run(|env| async move {
+        let (root, path) = (Path::new("/repository"), Path::new("/elsewhere/kinds.warc"));
+        let http = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>a page";
+        let digest = Digest::of(&[http.as_bytes()]);
+        let page = heritrix("response", 1, None, "http://a.org/", "application/http", http).replacen(
+            "WARC-Record-ID",
+            &format!("WARC-Block-Digest: {digest}\r\nWARC-Record-ID"),
+            1,
+        );
+        let lookup = heritrix("response", 2, None, "dns:a.org", "text/dns", "a.org. 1 IN A 192.0.2.1");
+        let resource = heritrix("resource", 3, None, "http://a.org/file", "text/plain", "a file");
+        let archive = [lookup.repeat(20), page.clone(), resource, page.replace("a page", "a qage")].concat();
+        env.files.create_dir_all(Path::new("/elsewhere")).unwrap();
+        env.files.write_atomic(path, archive.as_bytes()).unwrap();
+        let foreign = [Foreign { path: path.into(), name: path.to_str().unwrap().to_owned() }];
+        let options = ImportOptions { digests: true, told_max: 3, ..ImportOptions::named("foreign") };
+        let imported = import(&env.files, root, &foreign, &options, &|| env.clock.unix(), |_, _| {}).unwrap();
+        let counts: Vec<_> = imported.left.iter().map(|(kind, count)| (kind.as_str(), *count)).collect();
+        assert_eq!(counts, [("damage", 1), ("dns", 20), ("resource", 1)]);
+        assert_eq!((imported.untaken.len(), imported.untaken_count(), imported.losses()), (5, 22, 1));
+        assert_eq!(imported.instances, 2, "tools that write wrong digests lose nothing");
     });
 }
 
@@ -383,7 +445,7 @@ fn samples_of_other_programs_are_imported_or_refused_with_a_reason() {
         );
         let imported = imported.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         assert!(
-            imported.records > 0 || imported.untaken_count > 0 || env.files.read(path).unwrap().is_empty(),
+            imported.records > 0 || imported.untaken_count() > 0 || env.files.read(path).unwrap().is_empty(),
             "{}: nothing, and no reason",
             path.display()
         );

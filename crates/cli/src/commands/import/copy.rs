@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use libdeflater::{CompressionLvl, Compressor};
 use mattock_env::{Env, File, OpenMode, is_url};
-use mattock_index::{Foreign, Manifest, PLACES_MAX, Untaken};
+use mattock_index::{Foreign, Left, Manifest, PLACES_MAX, Untaken};
 use mattock_query::Cancel;
 use mattock_repository::record::warc_field;
 use mattock_repository::{
@@ -37,14 +37,14 @@ const OLD_DIRECTORY: &str = "warc";
 #[derive(Debug, Default)]
 pub(super) struct Copied {
     pub(super) files: Vec<Foreign>,
-    /// What could not be copied: the first of it.
+    /// What could not be copied.
     pub(super) untaken: Vec<Untaken>,
-    /// And how much more there is.
+    /// How much of it was not kept to be told.
     pub(super) untold: u64,
 }
 
-/// So much is told.
-const UNTAKEN_MAX: usize = 100;
+/// So much is kept.
+const UNTAKEN_MAX: usize = super::TOLD_MAX;
 
 /// A copy below the repository. What is there already under that name, with that length, is that copy.
 pub(super) fn copied(env: &Env, root: &Path, path: &Path, cancel: &Cancel) -> anyhow::Result<Copied> {
@@ -139,6 +139,7 @@ impl Apart<'_> {
                 // As many as an import would tell of.
                 Err(_) if copied.untaken.len() == UNTAKEN_MAX => copied.untold += 1,
                 Err(error) => copied.untaken.push(Untaken {
+                    kind: Left::of(&error),
                     file: self.path.display().to_string(),
                     offset: error.offset().unwrap_or_default(),
                     why: error.to_string(),
