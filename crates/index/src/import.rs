@@ -64,7 +64,7 @@ pub fn import(
     mut progress: impl FnMut(&Foreign, u64),
 ) -> Result<Imported, IndexError> {
     let mut shelf = Shelf::open(files, repository, now)?;
-    let mut taking = Taking::new(options);
+    let mut taking = Taking::new(files, repository, shelf.list(), options);
     let mut known = None;
     for one in foreign {
         if shelf.has_just_taken(&one.name) {
@@ -143,7 +143,7 @@ pub fn import_lost(
     let known = Known::new(files, repository, shelf.list(), &lost.parts)?;
     found(&lost.archives);
     shelf.replace(&lost.parts);
-    let mut taking = Taking::new(options);
+    let mut taking = Taking::new(files, repository, shelf.list(), options);
     for one in &lost.archives {
         // A disk that is not there just now is no reason to forget what is on it.
         let is_there = matches!(files.entry(&one.path), Ok(Some(_)));

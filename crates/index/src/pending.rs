@@ -105,7 +105,7 @@ impl Pending {
             let mut instance = take(bytes, entry.at, &self.files, &self.crawl).expect("it was put there");
             instance.inserted_ms = imported_ms.or(instance.inserted_ms);
             newest_ms = newest_ms.max(instance.inserted_ms);
-            languages &= instance.details.languages.is_some();
+            languages &= tells_languages(&instance);
             let (surt, ..) = key(bytes, entry.at).expect("it was put there");
             let url = WebUrl::parse_archived(instance.url).expect("it was parsed before");
             rows.push_keyed(&instance, &url, std::str::from_utf8(surt).expect("it was a text"))?;
@@ -134,6 +134,11 @@ impl Pending {
             blocks: written.blocks.to_text(),
         })
     }
+}
+
+/// Whether languages were looked for in a document. Of a revisit whose original never came nothing can be known.
+pub(crate) fn tells_languages(instance: &Instance<'_>) -> bool {
+    instance.details.languages.is_some() || instance.details.revisit
 }
 
 fn put(out: &mut Vec<u8>, key: &[u8], instance: &Instance<'_>, file: usize) {

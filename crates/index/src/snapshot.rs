@@ -11,7 +11,7 @@ use mattock_repository::{LedgerReader, Row};
 
 use crate::error::IndexError;
 use crate::manifest::{Covered, Manifest};
-use crate::pending::Pending;
+use crate::pending::{Pending, tells_languages};
 use crate::rows::{Instance, Rows};
 use crate::schema::INSERTION_TIME;
 
@@ -83,7 +83,7 @@ impl Snapshot {
         let mut reader = TailReader::new(files, &manifest, ledgers, options);
         let (mut rows, mut tail, mut tail_languages) = (Rows::default(), Vec::new(), true);
         let mut take = |rows: &mut Rows, instance: &Instance<'_>| {
-            tail_languages &= instance.details.languages.is_some();
+            tail_languages &= tells_languages(instance);
             rows.push(instance)
         };
         let mut count = 0;

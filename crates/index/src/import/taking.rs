@@ -1,6 +1,7 @@
 //! Records of an archive become rows, one after the other.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use mattock_env::Files;
 use mattock_extract::sniff;
@@ -12,7 +13,8 @@ use mattock_weburl::{LENGTH_MAX_LIMIT, UrlError, WebUrl};
 use super::left::{Imported, Left};
 use super::{Foreign, ImportOptions};
 use crate::error::IndexError;
-use crate::languages::Languages;
+use crate::languages::{Earlier, Languages};
+use crate::manifest::Manifest;
 use crate::pending::Pending;
 use crate::rows::Instance;
 use crate::shelf::Shelf;
@@ -100,10 +102,17 @@ pub(super) struct Taking<'a> {
     pub(super) met: usize,
     /// Finds out in which languages documents are, if it is asked for.
     languages: Option<Languages>,
+    /// What was there before, as long as nobody has asked it for the languages of an original.
+    earlier: Option<Earlier<'a>>,
 }
 
 impl<'a> Taking<'a> {
-    pub(super) fn new(options: &'a ImportOptions) -> Taking<'a> {
+    pub(super) fn new(
+        files: &'a Files,
+        repository: &Path,
+        list: &Manifest,
+        options: &'a ImportOptions,
+    ) -> Taking<'a> {
         Taking {
             crawl: &options.crawl,
             pending: Pending::new(&options.crawl),
@@ -113,6 +122,7 @@ impl<'a> Taking<'a> {
             there: BTreeSet::new(),
             met: 0,
             languages: options.languages.then(Languages::new),
+            earlier: Some(Earlier::new(files, repository, list)),
         }
     }
 
@@ -205,7 +215,7 @@ impl<'a> Taking<'a> {
 
     /// Takes a document, and says whether it could.
     fn take_document(&mut self, record: &StoredRecord<'_>, file: &Foreign) -> Result<bool, IndexError> {
-        let Taking { crawl, pending, imported, languages, .. } = self;
+        let Taking { crawl, pending, imported, languages, earlier, .. } = self;
         let revisit = record.kind() == Some(RecordType::Revisit);
         let mut leave = |kind: Left, why: &str| imported.leave(kind, &file.name, record.offset, why);
         let Some(length) = record.length else {
@@ -247,8 +257,15 @@ impl<'a> Taking<'a> {
             digest.or_else(|| body.filter(|_| other_digest.is_empty()).map(|body| Digest::of(&[body])));
         let payload = digest.map_or_else(|| other_digest.clone(), |digest| digest.to_string());
         let found = languages.as_mut().and_then(|languages| match &response {
-            Some(response) if !revisit => Some(languages.of_response(url, response, &payload)),
-            response => languages.of_original(response.as_ref().map(|response| response.status), &payload),
+            Some(response) if !revisit => Some(languages.of_response((url, time), response, &payload)),
+            response => {
+                let status = response.as_ref().map(|response| response.status);
+                let visit = record.refers_to();
+                languages.of_original(status, &payload, visit).or_else(|| {
+                    languages.learn(earlier.take()?);
+                    languages.of_original(status, &payload, visit)
+                })
+            }
         });
         let details = Details {
             languages: found.as_deref(),

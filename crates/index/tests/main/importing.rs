@@ -148,6 +148,15 @@ fn plain(env: &Env, path: &Path, records: &[(&str, u16, &str, Option<&str>, &str
     Foreign { path: path.to_path_buf(), name: path.to_str().unwrap().to_owned() }
 }
 
+/// Those of the rows in the newest part.
+fn languages_of(env: &Env, snapshot: &Snapshot) -> Vec<Option<String>> {
+    let bytes = bytes::Bytes::from(env.files.read(snapshot.parts().last().unwrap()).unwrap());
+    let batch =
+        ParquetRecordBatchReaderBuilder::try_new(bytes).unwrap().build().unwrap().next().unwrap().unwrap();
+    let column = batch.column_by_name("content_languages").unwrap().as_string::<i32>();
+    column.iter().map(|languages| languages.map(str::to_owned)).collect()
+}
+
 #[test]
 fn languages_are_looked_up_on_the_way() {
     Simulation::new(1).run(|env| async move {
@@ -176,8 +185,13 @@ fn languages_are_looked_up_on_the_way() {
         let batch = batch.unwrap();
         let column = batch.column_by_name("content_languages").unwrap().as_string::<i32>();
         assert_eq!(column.iter().collect::<Vec<_>>(), [Some("deu"), Some("deu"), None, None]);
-        // Of a revisit of something that never came by nothing is known.
-        assert!(!take("/one", "stranger.warc", &stranger, true).has_languages());
+        // What came before is known to a later import, too.
+        let again = [("http://e.org/again", 200, html, None, known.as_str())];
+        assert_eq!(languages_of(&env, &take("/one", "again.warc", &again, true)), [Some("deu".to_owned())]);
+        // Of a revisit of something that never came by nothing can be known: no document would tell more.
+        let found = take("/one", "stranger.warc", &stranger, true);
+        assert!(found.has_languages());
+        assert_eq!(languages_of(&env, &found), [None]);
         assert!(!take("/two", "all.warc", &all, false).has_languages());
     });
 }
