@@ -241,7 +241,7 @@ pub(crate) struct ImportArgs {
     #[arg(value_name = "DIR", value_parser = place())]
     pub(crate) dir: PathBuf,
 
-    /// WARC or ARC files, plain, gzip or Zstandard; by path or URL
+    /// WARC or ARC files, plain, gzip or Zstandard, or WACZ; by path or URL
     #[arg(value_name = "FILE", required = true, value_parser = place())]
     pub(crate) archives: Vec<PathBuf>,
 

@@ -392,6 +392,25 @@ fn damage_is_told_first_and_is_an_exit_code_if_that_is_asked_for() {
 }
 
 #[test]
+fn a_wacz_is_imported_as_the_archives_in_it() {
+    let scratch = Scratch::new("imported_wacz");
+    let pages = ["a", "b"].map(|name| page(&format!("http://a-sim.com/{name}"), DAY, name));
+    scratch.write("pages.warc", &pages.concat());
+    done(&scratch, &["import", "site", "pages.warc"]);
+    done(&scratch, &["export", "site", "--format", "wacz", "--output", "site.wacz"]);
+    for (repository, arguments) in [("placed", vec![]), ("copied", vec!["--copy"])] {
+        done(&scratch, &[vec!["import", repository, "site.wacz", "--strict"], arguments].concat());
+        assert_eq!(titles(&scratch, repository), titles(&scratch, "site"));
+        assert!(done(&scratch, &["get", repository, "http://a-sim.com/b"]).contains("<title>b<"));
+        done(&scratch, &["check", repository]);
+        let again = format!("{repository}.wacz");
+        done(&scratch, &["export", repository, "--format", "wacz", "--output", &again]);
+        done(&scratch, &["import", &format!("{repository}-again"), &again]);
+        assert_eq!(titles(&scratch, &format!("{repository}-again")), titles(&scratch, "site"));
+    }
+}
+
+#[test]
 fn a_file_that_nothing_is_taken_of_is_an_error() {
     let scratch = Scratch::new("imported_nothing");
     scratch.write("nonsense.warc.gz", &"this is no archive\n".repeat(50));

@@ -191,7 +191,7 @@ impl Apart<'_> {
     }
 
     fn part(&self, number: u32) -> String {
-        let stem = self.name.trim_end_matches(".gz").trim_end_matches(".zst");
+        let stem = self.name.trim_end_matches(".gz").trim_end_matches(".zst").trim_end_matches(".wacz");
         let stem = stem.trim_end_matches(".warc").trim_end_matches(".arc");
         format!("{stem}-{number:05}.warc.gz")
     }
