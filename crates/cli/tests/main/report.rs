@@ -146,7 +146,11 @@ fn imported_archives_have_a_report() {
     assert_eq!(data["size"]["first_fetch"], "2026-01-01T00:00:00Z");
     assert!(!scratch.is_there("others/report.html"), "JSON alone was asked for");
     assert!(scratch.mattock(&["report", "others", "--quiet"]).status.success());
-    mattock_plot::markup::check(&read(&scratch.path().join("others/report.html")));
+    let page = read(&scratch.path().join("others/report.html"));
+    mattock_plot::markup::check(&page);
+    // It has instances, and knows of no URL what became of it.
+    assert!(page.contains("What servers have answered") && !page.contains("What became of the URLs"));
+    assert!(page.contains("The first fetch was at 2026-01-01T00:00:00Z, the last at 2026-01-01T00:00:00Z."));
 
     // As of a day before there was nothing.
     let data = json(&scratch, &["report", "others", "--json", "--quiet", "--as-of", "2025-12-31"]);

@@ -82,7 +82,7 @@ pub(crate) fn gather(desk: &mut Desk<'_>) -> Result<Size> {
         ROWS,
         &[
             ("size.instances", "An instance is one stored answer of one URL at one time, whatever its status."),
-            ("size.pages", "A page is an instance with HTTP status 200; sitemaps that a crawl has read are among them."),
+            ("size.pages", "A page is an instance with HTTP status 200, of whatever type: images and sitemaps are among them."),
             ("size.archive_bytes", "What the records of all instances take in the archive's files, compressed."),
             ("size.truncated", "Instances of which the end is missing: they were too long, took too long, or broke off."),
             ("size.revisits", "Instances that are stored without their payload, because the archive had the same bytes before."),

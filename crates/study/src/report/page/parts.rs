@@ -127,12 +127,16 @@ fn outcomes(data: &DataSet) -> Section {
         ),
         None => (data.definition("properties.statuses").to_owned(), &["properties.statuses"]),
     };
-    let chart = BarChart {
-        title: "What became of the URLs".into(),
-        reading: "One bar for each HTTP status or failure, and for each reason not to ask.".into(),
-        axis: Axis::number("URLs"),
-        bars,
+    // An archive has instances, of some URLs several, and knows nothing of what was not asked for.
+    let (title, reading, unit) = match &data.crawl {
+        Some(_) => (
+            "What became of the URLs",
+            "One bar for each HTTP status or failure, and for each reason not to ask.",
+            "URLs",
+        ),
+        None => ("What servers have answered", "One bar for each HTTP status.", "instances"),
     };
+    let chart = BarChart { title: title.into(), reading: reading.into(), axis: Axis::number(unit), bars };
     charted(data, "Outcomes", &text, named, chart.render())
 }
 
@@ -153,7 +157,7 @@ fn course(data: &DataSet) -> Section {
     let (unit, factor) = if length >= 86_400.0 { ("pages a day", 86_400.0) } else { ("pages a second", 1.0) };
     let chart = LineChart {
         title: "Pages over time".into(),
-        reading: format!("Each point is the mean of {}.", format::duration(length)),
+        reading: format!("Each point is the mean of {}.{}", format::duration(length), dates(data)),
         x: Axis::seconds("time since the first fetch"),
         y: Axis::number(unit),
         series: vec![Series::new("", points.map(|(x, y)| (x, y * factor)))],
@@ -163,6 +167,14 @@ fn course(data: &DataSet) -> Section {
     });
     let text = format!("{}{mean}", data.definition("course.stretches"));
     charted(data, "Course of time", &text, &["course"], chart.render())
+}
+
+/// From when to when, since the axis has no dates.
+fn dates(data: &DataSet) -> String {
+    match (&data.size.first_fetch, &data.size.last_fetch) {
+        (Some(first), Some(last)) => format!(" The first fetch was at {first}, the last at {last}."),
+        _ => String::new(),
+    }
 }
 
 /// Pages a second, or a day where they are few.
