@@ -22,6 +22,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use mattock_env::{File, Files, Name, OpenMode, Random, is_url, located};
+use mattock_repository::WarcReader;
 
 use crate::error::IndexError;
 use crate::manifest::{Manifest, Part, is_outside, is_part};
@@ -280,12 +281,21 @@ fn begins_as_archive(files: &Files, path: &Path, bytes: u64) -> Result<bool, Ind
     /// The dictionary of a compressed archive stands in a frame of its own. Its first byte has four bits that are free.
     const ZSTD_DICTIONARY: &[u8] = b"\x2a\x4d\x18";
     const PLAIN: &[u8] = b"WARC/";
-    let mut head = vec![0; bytes.min(PLAIN.len() as u64) as usize];
+    const ARC: &[u8] = b"filedesc:";
+    /// Many files are ZIP files: of a WACZ there must be a record.
+    const ZIP: &[u8] = b"PK\x03\x04";
+    let mut head = vec![0; bytes.min(ARC.len() as u64) as usize];
     let read = files.open(path, OpenMode::Read).and_then(|file| file.read_exact_at(&mut head, 0));
     read.map_err(IndexError::io("read", path))?;
     let is_dictionary =
         head.split_first().is_some_and(|(first, rest)| first >> 4 == 5 && rest.starts_with(ZSTD_DICTIONARY));
-    Ok(head.is_empty() || is_dictionary || [GZIP, ZSTD, PLAIN].iter().any(|begin| head.starts_with(begin)))
+    if head.starts_with(ZIP) {
+        let first =
+            WarcReader::open(files, path).and_then(|mut archive| Ok(archive.next_record()?.is_some()));
+        return Ok(first.unwrap_or(false));
+    }
+    let begins = [GZIP, ZSTD, PLAIN, ARC];
+    Ok(head.is_empty() || is_dictionary || begins.iter().any(|begin| head.starts_with(begin)))
 }
 
 /// What is there already of the directories that files go to: a listing for each.

@@ -407,6 +407,9 @@ fn a_wacz_is_imported_as_the_archives_in_it() {
         done(&scratch, &["export", repository, "--format", "wacz", "--output", &again]);
         done(&scratch, &["import", &format!("{repository}-again"), &again]);
         assert_eq!(titles(&scratch, &format!("{repository}-again")), titles(&scratch, "site"));
+        let target = format!("file://{}", scratch.path().join(format!("{repository}-bucket")).display());
+        done(&scratch, &["publish", repository, &target, "--with-imported"]);
+        assert_eq!(titles(&scratch, &target), titles(&scratch, "site"));
     }
 }
 

@@ -139,7 +139,10 @@ fn files_that_are_no_archives_are_not_published_as_such() {
     assert!(crawled.status.success(), "{}", said(&crawled));
     assert!(scratch.mattock(&["index", "crawl"]).status.success());
     scratch.write("crawl/notes.warc", "s3cret");
-    for name in ["crawl.toml", "notes.warc"] {
+    // A ZIP file with nothing in it, and some words before its end.
+    let zip = format!("PK\u{3}\u{4}s3cretPK\u{5}\u{6}{}", "\0".repeat(18));
+    scratch.write("crawl/notes.wacz", &zip);
+    for name in ["crawl.toml", "notes.warc", "notes.wacz"] {
         assert!(crate::process::read(&scratch.path().join("crawl").join(name)).contains("s3cret"));
         crate::planted::rewrite(&scratch.path().join("crawl/index/INDEX"), &|list| {
             list["imported"] = vec![name].into();
