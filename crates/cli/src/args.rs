@@ -125,6 +125,10 @@ pub(crate) enum Command {
     Fetch(Box<FetchArgs>),
     /// Read robots.txt files
     Robots(RobotsArgs),
+    /// Show a URL as crawls and indexes know it: canonical form, keys, fingerprints
+    ///
+    /// Asks nobody. Exit code: 0 if all are URLs that can be crawled, 1 if not.
+    Url(probe::UrlArgs),
     /// Serve, measure and audit the simulated Web
     Simweb(simweb::SimwebArgs),
     /// Show the configuration

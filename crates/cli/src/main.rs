@@ -93,6 +93,7 @@ fn run() -> ExitCode {
         Command::Analyzer(args) => commands::analyzer::run(&args),
         Command::Fetch(args) => commands::fetch::run(*args),
         Command::Robots(args) => commands::robots::run(args),
+        Command::Url(args) => commands::url::run(&args),
         Command::Simweb(args) => commands::simweb::run(args),
         Command::Config(args) => commands::config::run(args),
         Command::Bench(args) => commands::bench::run(args),

@@ -67,8 +67,8 @@ struct Mailbox {
     waiting: AtomicUsize,
 }
 
-/// Which of so many partitions a URL belongs to.
-pub(crate) fn owner(url: &WebUrl, partitions: usize) -> usize {
+/// Which of so many partitions a URL belongs to, from 0 on.
+pub fn owner(url: &WebUrl, partitions: usize) -> usize {
     match partitions {
         1 => 0,
         count => owner_of_domain(url.domain_fingerprint().0, count),

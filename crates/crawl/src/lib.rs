@@ -54,6 +54,7 @@ pub use config::{Config, ConfigError, RawConfig};
 pub use control::Control;
 pub use crawl::Crawl;
 pub use error::{CheckpointProblem, CrawlError};
+pub use exchange::owner as partition_of;
 pub use progress::{Progress, Reading, Waiting};
 pub use reach::GrantedAnalyzers;
 pub use rules::{LinkRules, SitemapRules};

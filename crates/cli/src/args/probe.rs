@@ -39,6 +39,27 @@ pub(crate) struct FetchArgs {
     pub(crate) json: bool,
 }
 
+/// Arguments of `mattock url`.
+#[derive(Debug, clap::Args)]
+#[command(args_override_self = true)]
+pub(crate) struct UrlArgs {
+    /// URLs, as they stand in pages, archives or lists
+    #[arg(value_name = "URL", required = true)]
+    pub(crate) texts: Vec<String>,
+
+    /// Say which of so many partitions of a crawl each belongs to
+    #[arg(long, value_name = "N", value_parser = parse_partitions)]
+    pub(crate) partitions: Option<usize>,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+fn parse_partitions(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|count| (1..=1024).contains(count)).ok_or("it must be from 1 to 1024".to_owned())
+}
+
 /// Arguments of `mattock robots`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct RobotsArgs {

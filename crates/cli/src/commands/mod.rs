@@ -28,4 +28,5 @@ pub(crate) mod robots;
 pub(crate) mod simweb;
 pub(crate) mod stalls;
 pub(crate) mod terms;
+pub(crate) mod url;
 pub(crate) mod why;
