@@ -18,7 +18,7 @@ const HISTORY_MAX = 600;
 // What is known of the crawl, for all pages.
 const known = { snapshot: null, history: [] };
 let page = null;
-let shown = 0;
+let turn = 0;
 
 function route() {
   const text = location.hash.replace(/^#\/?/, "");
@@ -38,14 +38,14 @@ function tabs(name) {
   replace(byId("tabs"), TABS.map(([key, label]) =>
     h("li", {}, h("a", { href: "#/" + key, "aria-current": key === current ? "page" : null }, label))));
   // Not by scrollIntoView, which would also move where the Tab key begins.
-  const shown = byId("tabs").querySelector("[aria-current]");
+  const tab = byId("tabs").querySelector("[aria-current]");
   const bar = byId("tabs").parentElement;
-  if (shown) bar.scrollLeft = shown.offsetLeft - (bar.clientWidth - shown.offsetWidth) / 2;
+  if (tab) bar.scrollLeft = tab.offsetLeft - (bar.clientWidth - tab.offsetWidth) / 2;
 }
 
 async function show() {
   const { name, subject, query } = route();
-  const number = ++shown;
+  const number = ++turn;
   page?.leave?.();
   page = null;
   tabs(name);
@@ -56,11 +56,11 @@ async function show() {
   replace(main, root);
   try {
     const made = await PAGES[name].open(root, { name, subject, query, known });
-    if (number !== shown) return made?.leave?.();
+    if (number !== turn) return made?.leave?.();
     page = made;
     if (known.snapshot) page?.update?.(known);
   } catch (error) {
-    if (number === shown) replace(root, failure(error));
+    if (number === turn) replace(root, failure(error));
   }
 }
 
@@ -73,7 +73,7 @@ function state(snapshot, lost) {
   const element = byId("state");
   const [word, text] = lost ? ["lost", "No connection"]
     : snapshot.running ? [snapshot.phase, snapshot.phase[0].toUpperCase() + snapshot.phase.slice(1)] : ["stopped", "Not running"];
-  if (element.textContent !== text) element.textContent = shown(text);
+  if (element.textContent !== shown(text)) element.textContent = shown(text);
   element.dataset.state = word;
 }
 
