@@ -40,7 +40,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// What the command line of this process says.
+    /// Arguments as the command line of this process has them.
     pub(crate) fn of_process() -> Result<Args, clap::Error> {
         Args::try_parse_from(line())
     }

@@ -17,7 +17,7 @@ use crate::places;
 /// The variable that stands for `--proxy`.
 const PROXY_VARIABLE: &str = "MATTOCK_PROXY";
 
-/// What the flags say, with what the files say that they name, and below them the configuration that they name, with its secrets. `only` is the URL that is asked for, if it is but one.
+/// Flags, with the contents of files that they name, above the configuration that they name, with its secrets. `only` is the URL that is asked for, if it is but one.
 pub(crate) fn asked(flags: RawConfig, network: &NetworkArgs, only: Option<&WebUrl>) -> Result<RawConfig> {
     let mut flags = flags.or(network_flags(network, only));
     flags.read_files(&places::named(), Path::new(""), "")?;
